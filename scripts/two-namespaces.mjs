@@ -23,6 +23,8 @@ const MAIN = join(import.meta.dirname, "../dist/cli/main.js");
 const NAMESPACES = ["-m", "-p", "-f", "--mount-proc", "--kill-child"];
 const STEPS = 5;
 const ROUNDS_MAX = 60;
+/** Partial: a person skipped a step whose effect had happened. */
+const ENDS = new Set(["done", "partial"]);
 const random = createRandom(Number(values.seed));
 
 if (spawnSync("unshare", [...NAMESPACES, "true"]).status !== 0) {
@@ -131,8 +133,9 @@ function strike(container) {
 /** How the task is gone on with; undefined when it has ended. */
 function chooseNext(place) {
   const view = place.show();
-  if (view === undefined) return ["run", "w.json", "--task", "t"];
-  if (view.status === "done") return undefined;
+  // Nothing was recorded before the first process died.
+  if (view?.started_at === undefined) return ["run", "w.json", "--task", "t"];
+  if (ENDS.has(view.status)) return undefined;
   if (view.status === "unclear") {
     place.endContainers();
     return ["resume", "t", "--take-over"];

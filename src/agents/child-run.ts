@@ -23,7 +23,7 @@ export interface ChildRun {
   /** Bytes came: the program is not silent. */
   readonly onActivity?: () => void;
   readonly stderrTailBytes?: number;
-  /** Makes the identity durable; the program does not run before (A2). Absent: nothing of it needs to be known later. */
+  /** Makes the identity durable; the program does not run before (A2). Absent: it is noted in the roll alone. */
   readonly spawned?: (process: ProcessRef) => Promise<void>;
   /** The program runs from here on. */
   readonly released?: () => void;
@@ -90,6 +90,7 @@ function specOf(deps: PerformerDeps, run: ChildRun) {
     onActivity: run.onActivity,
     stdoutBytesMax: LIMITS.stepOutputBytesMax,
     stderrTailBytes: run.stderrTailBytes ?? LIMITS.stderrTailBytes,
+    isNoted: run.spawned === undefined,
   };
 }
 

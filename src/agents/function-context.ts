@@ -88,57 +88,103 @@ export interface OpenFunctionContext {
 
 export function openFunctionContext(work: StepWork, sink: StepSink, signal: AbortSignal): OpenFunctionContext {
   const calls = new ContextCalls(work, sink, signal);
-  const { path, visit, attempt, idempotencyKey } = work.step;
-  // Copies of what may be large, as a list of ten thousand items for each of them: made for those that look.
-  const [inputs, outputs] = [once(() => decodeObject(work.inputs)), once(() => decodeObject(work.outputs))];
-  const context: FunctionContext = {
-    input: decodeObject(work.input),
-    get inputs() {
-      return inputs();
-    },
-    get outputs() {
-      return outputs();
-    },
-    feedback: work.feedback,
-    guidance: work.guidanceNow(),
-    uncertainties: work.uncertainties.map(decodeValue),
-    task: work.task,
-    phase: work.phase,
-    path,
-    visit,
-    attempt,
-    resumed: work.milestone && { name: work.milestone.name, state: decodeValue(work.milestone.state) },
-    idempotencyKey,
-    signal,
-    step: (substep, run) => calls.step(substep, run),
-    channel: calls.channel,
-    checkpoint: (metadata = {}) => calls.checkpoint(metadata),
-    nextIteration: () => calls.guard(() => calls.wishes.requestNextIteration()),
-    milestone: (milestone, state = null) => calls.durable(() => sink.milestone(milestone, encodeValue(state))),
-    progress: (report) => calls.guard(() => sink.progress(report)),
-  };
-  return {
-    context,
-    close: () => calls.close(),
-    get endOfRun() {
-      return calls.endOfRun;
-    },
-    get leftOut() {
-      return calls.leftOut;
-    },
-  };
+  return new OpenedContext(new AttemptContext(calls, work), calls);
 }
+
+/** A class, as an object literal with getters takes ten times the memory, and there is one for every attempt under way. */
+class OpenedContext implements OpenFunctionContext {
+  constructor(
+    readonly context: FunctionContext,
+    private readonly calls: ContextCalls,
+  ) {}
+
+  close(): void {
+    this.calls.close();
+  }
+
+  get endOfRun(): unknown {
+    return this.calls.endOfRun;
+  }
+
+  get leftOut(): readonly string[] {
+    return this.calls.leftOut;
+  }
+}
+
+/** What the function sees; its calls are fields, so that a function may take them out of it. */
+class AttemptContext implements FunctionContext {
+  readonly input: FunctionContext["input"];
+  readonly feedback: FunctionContext["feedback"];
+  readonly guidance: FunctionContext["guidance"];
+  readonly uncertainties: FunctionContext["uncertainties"];
+  readonly task: FunctionContext["task"];
+  readonly phase: FunctionContext["phase"];
+  readonly path: string;
+  readonly visit: number;
+  readonly attempt: number;
+  readonly resumed: FunctionContext["resumed"];
+  readonly idempotencyKey: string;
+  readonly signal: AbortSignal;
+  readonly channel: FunctionContext["channel"];
+  readonly step: FunctionContext["step"];
+  readonly checkpoint: FunctionContext["checkpoint"];
+  readonly nextIteration: FunctionContext["nextIteration"];
+  readonly milestone: FunctionContext["milestone"];
+  readonly progress: FunctionContext["progress"];
+  readonly #work: StepWork;
+  #inputs: Record<string, unknown> | undefined;
+  #outputs: Record<string, unknown> | undefined;
+
+  constructor(calls: ContextCalls, work: StepWork) {
+    const { path, visit, attempt, idempotencyKey } = work.step;
+    this.#work = work;
+    this.input = decodeObject(work.input);
+    this.feedback = work.feedback;
+    this.guidance = work.guidanceNow();
+    this.uncertainties = work.uncertainties.map(decodeValue);
+    this.task = work.task;
+    this.phase = work.phase;
+    this.path = path;
+    this.visit = visit;
+    this.attempt = attempt;
+    this.resumed = work.milestone && { name: work.milestone.name, state: decodeValue(work.milestone.state) };
+    this.idempotencyKey = idempotencyKey;
+    this.signal = calls.signal;
+    this.channel = calls.channel;
+    this.step = (name, run) => calls.step(name, run);
+    this.checkpoint = (metadata = {}) => calls.checkpoint(metadata);
+    this.nextIteration = () => calls.guard(() => calls.wishes.requestNextIteration());
+    this.milestone = (name, state = null) => calls.durable(() => calls.sink.milestone(name, encodeValue(state)));
+    this.progress = (report) => calls.guard(() => calls.sink.progress(report));
+  }
+
+  // Copies of what may be large, as a list of ten thousand items for each of them: made for those that look.
+  get inputs(): FunctionContext["inputs"] {
+    return (this.#inputs ??= decodeObject(this.#work.inputs));
+  }
+
+  get outputs(): FunctionContext["outputs"] {
+    return (this.#outputs ??= decodeObject(this.#work.outputs));
+  }
+}
+
+interface WithinSubstep {
+  readonly calls: ContextCalls;
+  readonly sink: WishSink;
+}
+
+/** One for all attempts: the platform asks every one there ever was, at every promise. */
+const withinSubstep = new AsyncLocalStorage<WithinSubstep>();
 
 class ContextCalls {
   endOfRun: unknown;
   #isClosed = false;
   readonly #used = new Set<string>();
-  readonly #substep = new AsyncLocalStorage<WishSink>();
 
   constructor(
     private readonly work: StepWork,
-    private readonly sink: StepSink,
-    private readonly signal: AbortSignal,
+    readonly sink: StepSink,
+    readonly signal: AbortSignal,
   ) {}
 
   readonly channel: FunctionContext["channel"] = {
@@ -150,7 +196,8 @@ class ContextCalls {
 
   /** Of the sub-step whose function calls, else of the step. */
   get wishes(): WishSink {
-    return this.#substep.getStore() ?? this.sink;
+    const within = withinSubstep.getStore();
+    return within?.calls === this ? within.sink : this.sink;
   }
 
   close(): void {
@@ -169,7 +216,8 @@ class ContextCalls {
     const substep = await this.durable(() => wishes.openSubstep(name));
     const idempotencyKey = `${this.work.step.idempotencyKey}/${name}`;
     try {
-      const returned = await this.#substep.run(substep, () => run({ idempotencyKey, signal: this.signal }));
+      const within = { calls: this, sink: substep };
+      const returned = await withinSubstep.run(within, () => run({ idempotencyKey, signal: this.signal }));
       const value = encodeValue(returned ?? null);
       await this.durable(() => substep.complete(value));
       return decodeValue(value) as T;
@@ -232,11 +280,6 @@ function requireFinite(key: string, amount: number): number {
   if (Number.isFinite(amount)) return amount;
   const text = `ctx.channel.add(${JSON.stringify(key)}, …) takes a number, not ${String(amount)}`;
   throw new SplashdownError("VALUE_UNSUPPORTED", text);
-}
-
-function once<T extends object>(make: () => T): () => T {
-  let made: T | undefined;
-  return () => (made ??= make());
 }
 
 function decodeObject(value: JsonObject): Record<string, unknown> {

@@ -41,6 +41,8 @@ const RULES: { readonly [K in EngineInput["kind"]]: Rule<InputOf<K>> } = {
   advance: decideAdvance,
   outcome: decideEnded,
   spawned: decideReport,
+  server_spawned: recordServer,
+  server_ended: recordServer,
   progress: decideReport,
   milestone: decideReport,
   substep_intended: decideReport,
@@ -88,6 +90,12 @@ function decideCall(choice: Choice, input: InputOf<"before_call">): readonly Eng
   const isEnded = stopped.some((event) => event.type !== "question_opened" && "step" in event && event.step === step);
   if (isEnded) return stopped;
   return [...stopped, { type: "step_cancelled", atMs: choice.nowMs, step, attempt, reason: "limit" }];
+}
+
+/** Of a task that has ended nothing begins. */
+function recordServer(choice: Choice, input: InputOf<"server_spawned" | "server_ended">): readonly EngineEvent[] {
+  const { kind: type, server, process } = input;
+  return choice.state.task?.status === "running" ? [{ type, atMs: choice.nowMs, server, process }] : [];
 }
 
 function askFromOutside(choice: Choice, input: Extract<EngineInput, { kind: "ask" }>): readonly EngineEvent[] {

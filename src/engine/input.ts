@@ -14,7 +14,7 @@ import type { WorkflowDefinition } from "../definition/workflow.js";
 import type { Condition, Effects, Template, TemplateValue } from "../definition/values.js";
 import type { TrackRecords } from "./phases/confidence.js";
 import type { SubstepFailure } from "./events/call-events.js";
-import type { EngineEvent, ProcessRef, TaskEnd, Usage } from "./events/events.js";
+import type { EngineEvent, ProcessRef, ServerProcess, TaskEnd, Usage } from "./events/events.js";
 import type { BlobRef, ValueRef } from "./events/value-ref.js";
 import type { TurnNotes } from "./events/turn-notes.js";
 import type { QuestionKind } from "./people/question.js";
@@ -121,6 +121,8 @@ export type EngineInput =
       readonly maxRecoveryAttempts: number;
       /** Of which open steps something may still run where the new owner can neither see nor end it. */
       readonly mayRun?: ReadonlyMap<StepId, ProcessPlace>;
+      /** Tool servers of earlier owners that may still run, by `processKeyOf`; the others have ended. */
+      readonly serversLeft?: ReadonlySet<string>;
       /** What probes said, by step, asked before this input by the runner. */
       readonly probed: ReadonlyMap<StepId, { readonly done: boolean; readonly output?: JsonValue }>;
     }
@@ -139,6 +141,7 @@ export type EngineInput =
       readonly durationMs: number;
       readonly wishes?: Wishes;
     }
+  | ({ readonly kind: "server_spawned" | "server_ended" } & ServerProcess)
   | { readonly kind: "spawned"; readonly step: StepId; readonly attempt: number; readonly process: ProcessRef }
   | { readonly kind: "progress"; readonly step: StepId; readonly attempt: number; readonly report: JsonObject }
   | {

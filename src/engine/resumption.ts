@@ -44,6 +44,8 @@ export function decideResumed(asked: Choice, input: ResumedInput): readonly Engi
       ...(input.onUnknown === undefined ? {} : { onUnknown: input.onUnknown }),
     },
   ];
+  for (const [key, server] of state.servers)
+    if (input.serversLeft?.has(key) !== true) events.push({ type: "server_ended", atMs: nowMs, ...server });
   events.push(...catchUp(choice, input.last));
   if (input.goBack !== undefined)
     return [...events, ...goBack(choice, { events, request: input.goBack, reopen: reopenScope })];

@@ -5,6 +5,8 @@
  *     `spawned` durable. P2: when the owner dies, however it dies, the keeper ends every group it was told of.
  * P3: ending a group is TERM, then KILL after the grace time, and waits until the group is empty. Whoever is ended, is ended
  *     with its tree: what left the group is found by its environment and by its parents (process-tree.ts).
+ * P6: what no task's record knows of stands in the roll before its program may run, and the next owner on this machine ends
+ *     it where its own owner, keeper included, is gone.
  * Source: DESIGN section 3.6.
  */
 import type { Place } from "../base/place.js";
@@ -40,6 +42,21 @@ export interface ChildSpec {
   readonly onActivity?: () => void;
   readonly stdoutBytesMax: number;
   readonly stderrTailBytes: number;
+  /** No task's record will know of it: it is noted in the roll (P6). */
+  readonly isNoted?: boolean;
+}
+
+/** A process, and the one that began it. */
+export interface NotedProcess {
+  readonly owner: ProcessIdentity;
+  readonly process: ProcessIdentity;
+}
+
+/** Processes that no task's record knows of, kept where the next owner on this machine looks. Errors: none. */
+export interface ProcessRoll {
+  add(noted: NotedProcess): Promise<void>;
+  drop(noted: NotedProcess): Promise<void>;
+  list(): Promise<readonly NotedProcess[]>;
 }
 
 export interface ChildResult {
@@ -79,6 +96,8 @@ export interface ProcessHost {
   groupState(identity: ProcessIdentity): Promise<GroupState>;
   /** Ends a surviving group of an earlier owner and waits until it is empty; one of another place is left alone. */
   endGroup(identity: ProcessIdentity, graceMs: number): Promise<void>;
+  /** Ends what stands in the roll and has lost its owner (P6). Errors: none; what cannot be ended stays there. */
+  endAbandoned(): Promise<void>;
   /** Ends every child and the keeper. */
   close(): Promise<void>;
 }

@@ -13,7 +13,15 @@ import { SplashdownError, assert, errnoOf, isErrorCode, messageOf } from "../bas
 import { LIMITS } from "../base/limits.js";
 import { hasBootedSince, isSamePlace, type Place } from "../base/place.js";
 import { GroupChild } from "./child.js";
-import type { Child, ChildSpec, GroupState, ProcessHost, ProcessIdentity } from "./contract.js";
+import type {
+  Child,
+  ChildSpec,
+  GroupState,
+  NotedProcess,
+  ProcessHost,
+  ProcessIdentity,
+  ProcessRoll,
+} from "./contract.js";
 import { requireDescriptors } from "./descriptors.js";
 import { endTree, isTreeRunning, type GroupEnding } from "./group-ending.js";
 import { openInputFile } from "./input-file.js";
@@ -29,6 +37,8 @@ export interface ProcessHostOptions {
   readonly place?: Place;
   /** Where processes are looked up; the platform's own unless a test gives another. */
   readonly table?: ProcessTable;
+  /** Where children are noted that no task's record knows of; absent: nowhere. */
+  readonly roll?: ProcessRoll | undefined;
   /** What ends the groups of a dead owner; a test may give one that does not work. */
   readonly keeper?: Keeper;
 }
@@ -44,13 +54,16 @@ export class SystemProcessHost implements ProcessHost {
   readonly self: ProcessIdentity;
   readonly #ending: GroupEnding;
   readonly #keeper: Keeper;
+  readonly #roll: ProcessRoll | undefined;
   readonly #children = new Set<GroupChild>();
+  #abandonedEnded: Promise<void> | undefined;
   #isClosed = false;
   #spawned = 0;
 
   constructor(options: ProcessHostOptions) {
     this.#ending = { clock: options.clock, table: options.table ?? openProcessTable(process.platform, options.place) };
     this.#keeper = options.keeper ?? new Keeper({ clock: options.clock });
+    this.#roll = options.roll;
     this.self = this.#identityOf(this.#requireEntry(process.pid));
   }
 
@@ -61,24 +74,28 @@ export class SystemProcessHost implements ProcessHost {
 
   async spawn(spec: ChildSpec): Promise<Child> {
     assert(!this.#isClosed, "a closed process host was asked to spawn");
+    if (spec.isNoted === true) await (this.#abandonedEnded ??= this.endAbandoned());
     this.#spawned += 1;
     const mark = createMark(this.self, this.#spawned);
     const launch = await prepareLaunch(spec);
     launch.environment[MARK_VARIABLE] = mark;
     const { launcher, leader } = await this.#launchPatiently(spec, launch);
+    const noted: NotedProcess = { owner: this.self, process: { ...this.#identityOf(leader), mark } };
     const child = new GroupChild({
       spec,
       process: launcher,
-      identity: { ...this.#identityOf(leader), mark },
+      identity: noted.process,
       ending: this.#ending,
       onEmpty: () => {
         this.#keeper.drop(leader.pid);
         this.#children.delete(child);
+        if (spec.isNoted === true) void this.#roll?.drop(noted);
       },
     });
     this.#children.add(child);
     try {
       await this.#keeper.add({ ...leader, mark });
+      if (spec.isNoted === true) await this.#roll?.add(noted);
       return child;
     } catch (error) {
       await child.end(0);
@@ -94,6 +111,26 @@ export class SystemProcessHost implements ProcessHost {
 
   async endGroup(identity: ProcessIdentity, graceMs: number): Promise<void> {
     await endTree(this.#ending, identity, graceMs);
+  }
+
+  async endAbandoned(): Promise<void> {
+    for (const noted of (await this.#roll?.list()) ?? []) {
+      if (!this.#hasEnded(noted.owner)) continue;
+      try {
+        await this.endGroup(noted.process, LIMITS.killGraceMs);
+        await this.#roll?.drop(noted);
+      } catch {
+        // Of another user: it only looks, or gives a key, so nobody waits for it.
+      }
+    }
+  }
+
+  /** Provably: what is of another place may run. */
+  #hasEnded(owner: ProcessIdentity): boolean {
+    const { table } = this.#ending;
+    if (!isSamePlace(owner, table.place)) return hasBootedSince(owner, table.place);
+    const entry = table.read(owner.pid);
+    return entry === undefined || entry.startTicks !== owner.startTicks || entry.isZombie;
   }
 
   async close(): Promise<void> {

@@ -24,6 +24,8 @@ import type { Log } from "../base/log.js";
 import type { SnapshotSource } from "../checkpoint/contract.js";
 import type { EngineEvent, EventOf } from "../engine/events/events.js";
 import type { TaskState } from "../engine/state/state.js";
+import { findOpenTool } from "../engine/lookup.js";
+import { processKeyOf } from "../engine/events/identity.js";
 import { readHistory, type History, type ScanCache } from "../journal/history.js";
 import { isSamePosition, type JournalPosition } from "../journal/position.js";
 import type { ProcessPlace } from "../engine/input.js";
@@ -90,6 +92,8 @@ export interface Restored {
   readonly orphans: readonly FoundOrphan[];
   /** Open steps of which something may still run, where this process can neither see nor end it. */
   readonly mayRun: ReadonlyMap<StepId, ProcessPlace>;
+  /** Tool servers of which that is so, by `processKeyOf`. */
+  readonly serversLeft: ReadonlySet<string>;
   /** For the `task_resumed` event, in snake_case. */
   readonly report: JsonObject;
   readonly history: History;
@@ -124,7 +128,7 @@ export async function restoreTask(options: RestoreOptions): Promise<Restored> {
   const folded = await readAgain(before, reading);
   const { isRolledBack: wasRolledBack } = judge(folded, options);
   reportCovered(folded, options);
-  const { ended, mayRun } = await deadline.race(endProcesses(folded, options));
+  const { ended, mayRun, serversLeft } = await deadline.race(endProcesses(folded, options));
   deadline.check();
   const quarantined = await setAside(folded, options);
   await task.sweep();
@@ -141,6 +145,7 @@ export async function restoreTask(options: RestoreOptions): Promise<Restored> {
     uncertain: folded.lost.length > 0 || wasRolledBack,
     orphans,
     mayRun,
+    serversLeft,
     report: {
       ...createReport(folded),
       ...reportOrphans(orphans),
@@ -243,41 +248,64 @@ function createDeadline({ clock, timeoutMs = Infinity, signal, task }: RestoreOp
 interface EndedProcesses {
   readonly ended: JsonObject[];
   readonly mayRun: Map<StepId, ProcessPlace>;
+  readonly serversLeft: Set<string>;
+}
+
+/** What runs for one step, or a tool server that runs for any of them. */
+interface Suspect {
+  readonly of: { readonly step: StepId } | { readonly server: string };
+  readonly process: ProcessIdentity;
 }
 
 /**
- * Groups of open steps, and of those a superseded owner spawned too late. Where the owner itself may still run, whatever is
- * open may.
+ * Groups of open steps, tool servers, and what a superseded owner spawned too late. Where the owner itself may still run,
+ * whatever is open may.
  */
 async function endProcesses(
   folded: FoldedTask,
   { processes, log, unclearOwner }: RestoreOptions,
 ): Promise<EndedProcesses> {
-  const suspects = new Map<string, { step: StepId; process: ProcessIdentity }>();
-  const add = (step: StepId, process: ProcessIdentity | undefined) => {
-    if (process !== undefined)
-      suspects.set(`${process.pid}/${process.startTicks}/${process.bootId}/${process.namespace}`, { step, process });
-  };
+  await processes.endAbandoned();
+  const { open } = folded.state;
+  const found: EndedProcesses = { ended: [], mayRun: new Map(), serversLeft: new Set() };
   const owner = unclearOwner?.();
-  for (const step of folded.state.open) add(step, folded.state.steps.get(step)?.process);
-  for (const { event } of decodeOrphans(folded.history))
-    if (event.type === "step_spawned") add(event.step, event.process);
-  const ended: JsonObject[] = [];
-  const mayRun = new Map<StepId, ProcessPlace>();
-  if (owner !== undefined) for (const step of folded.state.open) mayRun.set(step, owner);
-  for (const { step, process } of suspects.values()) {
+  if (owner !== undefined) for (const step of open) found.mayRun.set(step, owner);
+  for (const [key, { of, process }] of listSuspects(folded)) {
     const state = await processes.groupState(process);
     if (state === "gone") continue;
+    const what = "step" in of ? `step ${of.step}` : `tool server ${of.server}`;
     if (state === "unclear") {
-      log.warn(`process ${process.pid} of host ${process.host}, begun for step ${step}, may still run`);
-      mayRun.set(step, { pid: process.pid, host: process.host });
+      log.warn(`process ${process.pid} of host ${process.host}, begun for ${what}, may still run`);
+      if ("server" in of) found.serversLeft.add(key);
+      for (const step of "step" in of ? [of.step] : listCalling(folded.state))
+        found.mayRun.set(step, { pid: process.pid, host: process.host });
       continue;
     }
-    log.warn(`ending process group ${process.pid}, which step ${step} of the earlier owner left running`);
+    log.warn(`ending process group ${process.pid}, which ${what} of the earlier owner left running`);
     await processes.endGroup(process, LIMITS.killGraceMs);
-    ended.push({ step, pid: process.pid });
+    found.ended.push({ ...of, pid: process.pid });
   }
-  return { ended, mayRun };
+  return found;
+}
+
+function listSuspects(folded: FoldedTask): ReadonlyMap<string, Suspect> {
+  const { open, steps, servers } = folded.state;
+  const suspects = new Map<string, Suspect>();
+  const add = (of: Suspect["of"], process: ProcessIdentity | undefined) => {
+    if (process !== undefined) suspects.set(processKeyOf(process), { of, process });
+  };
+  for (const step of open) add({ step }, steps.get(step)?.process);
+  for (const { server, process } of servers.values()) add({ server }, process);
+  for (const { event } of decodeOrphans(folded.history)) {
+    if (event.type === "step_spawned") add({ step: event.step }, event.process);
+    if (event.type === "server_spawned") add({ server: event.server }, event.process);
+  }
+  return suspects;
+}
+
+/** Steps with a call of a tool whose end is not known: the server may be at work on it. */
+function listCalling(state: TaskState): readonly StepId[] {
+  return [...state.open].filter((step) => findOpenTool(state, step) !== undefined);
 }
 
 function reportSurvivors(mayRun: ReadonlyMap<StepId, ProcessPlace>): JsonObject {

@@ -118,6 +118,7 @@ async function checkChildren({ processes, environment }: Services): Promise<Omit
     environment: { PATH: environment.get("PATH") ?? "" },
     stdoutBytesMax: 1024,
     stderrTailBytes: LIMITS.stderrTailBytes,
+    isNoted: true,
   });
   child.release();
   const { stdout, exitCode } = await child.result;

@@ -12,7 +12,8 @@ import type { Place as Machine } from "../base/place.js";
 import { hidePassword } from "../base/store-address.js";
 import type { RandomSource } from "../base/random.js";
 import type { TemplateEngine } from "../engine/input.js";
-import { openProcessHost, type SystemProcessHost } from "../process/host.js";
+import { openProcessHost, type ProcessHostOptions, type SystemProcessHost } from "../process/host.js";
+import { openProcessRoll } from "./process-roll.js";
 import { readPlace } from "../process/place.js";
 import type { Store } from "../store/contract.js";
 import { openStore } from "../store/open-store.js";
@@ -85,7 +86,8 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
   const openOther = (address: string): Store =>
     openStore(address, createStoreParts({ environment, fileSystem: plainFiles, clock, random, place }));
   const store = await openOwnStore(loaded, openOther, { clock, log });
-  const processes = new LazyProcesses(clock, place);
+  const roll = openProcessRoll({ fileSystem, log, stateFolder: environment.stateFolder });
+  const processes = new LazyProcesses({ clock, place, roll });
   const storeFolder = folderOf(loaded.store, environment.workingFolder);
   const keysAt = (at: Place): KeyAccess =>
     new KeyAccess({
@@ -240,17 +242,12 @@ function createStoreParts(
 
 /** The process host starts with its first child. */
 class LazyProcesses {
-  readonly #clock: Clock;
-  readonly #place: Machine;
   #host: SystemProcessHost | undefined;
 
-  constructor(clock: Clock, place: Machine) {
-    this.#clock = clock;
-    this.#place = place;
-  }
+  constructor(private readonly options: ProcessHostOptions) {}
 
   get(): SystemProcessHost {
-    this.#host ??= openProcessHost({ clock: this.#clock, place: this.#place });
+    this.#host ??= openProcessHost(this.options);
     return this.#host;
   }
 

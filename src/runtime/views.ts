@@ -253,6 +253,8 @@ const DESCRIBERS: Describers = {
   node_skipped: (event) => `${event.path} skipped: ${event.reason}`,
   iteration_started: (event) => `${event.path}: iteration ${event.iteration}`,
   step_intended: (event) => `${event.path} starts${event.attempt > 1 ? ` (attempt ${event.attempt})` : ""}`,
+  server_spawned: ({ server, process }) => `tool server ${server} runs as process ${process.pid}`,
+  server_ended: ({ server, process }) => `tool server ${server}, process ${process.pid}, has ended`,
   step_spawned: (event) => `${event.step} runs as process ${event.process.pid}`,
   step_completed: (event) =>
     `${event.step} done${event.confidence?.value === undefined ? "" : `, confidence ${percent(event.confidence.value)}`}${event.by === undefined ? "" : ` (by ${event.by})`}`,

@@ -94,6 +94,7 @@ const noProcesses: ProcessHost = {
   spawn: () => Promise.reject(new Error("nothing is spawned in a simulation")),
   groupState: () => Promise.resolve("gone" as const),
   endGroup: () => Promise.resolve(),
+  endAbandoned: () => Promise.resolve(),
   close: () => Promise.resolve(),
 };
 

@@ -37,6 +37,7 @@ export function openPerformerRoom({ answers, ...parts }: RoomParts = {}): Perfor
   const toolServers = createToolServers({
     clock,
     processes: () => host,
+    recordOf: () => ({ spawned: async () => undefined, ended: () => undefined }),
     version: "0",
     debug: () => undefined,
     warn: (text) => void warnings.push(text),

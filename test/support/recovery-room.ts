@@ -38,6 +38,10 @@ export class FakeProcesses implements ProcessHost {
     return Promise.resolve(this.alive.has(pid) ? "running" : "gone");
   }
 
+  endAbandoned(): Promise<void> {
+    return Promise.resolve();
+  }
+
   async endGroup({ pid }: ProcessIdentity): Promise<void> {
     await this.ending();
     this.alive.delete(pid);

@@ -3,19 +3,28 @@
  *
  * The child is one of the process host's: in its own group, with the environment it is given and no other, ended with its
  * owner however that dies. What is no message is counted and told; too much of it, or a message without an end, ends the
- * server.
+ * server. It runs only when the task knows of it: a server may act at any time, and acts for whoever is gone as well.
  * Source: modelcontextprotocol.io, specification 2025-11-25, transports, stdio.
  */
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { SplashdownError } from "../../base/errors.js";
 import { LIMITS } from "../../base/limits.js";
 import { LineSplitter } from "../../base/line-splitter.js";
-import type { Child, ChildSpec, ProcessHost } from "../../process/contract.js";
+import type { Child, ChildSpec, ProcessHost, ProcessIdentity } from "../../process/contract.js";
 
 export interface ChildTransportOptions {
   readonly processes: ProcessHost;
   readonly spec: Pick<ChildSpec, "program" | "arguments" | "folder" | "environment">;
   readonly parse: (line: string) => JSONRPCMessage;
+  readonly record: ServerRecord;
+}
+
+/** How the task knows of a server, so that whoever goes on with it ends what is left of it. */
+export interface ServerRecord {
+  /** Makes the identity durable; the program does not run before (A2). */
+  spawned(process: ProcessIdentity): Promise<void>;
+  /** Nothing of the server runs any more. */
+  ended(process: ProcessIdentity): void;
 }
 
 const SHOWN_CHARS = 120;
@@ -44,10 +53,12 @@ export class ChildTransport implements Transport {
       stderrTailBytes: LIMITS.stderrTailBytes,
     });
     this.#child = child;
+    await this.#makeKnown(child);
     child.release();
     void child.result.then(
       ({ exitCode, signal, stderrTail }) => {
         this.#stderrTail = stderrTail;
+        this.options.record.ended(child.identity);
         this.#end(`it ended with ${signal ?? String(exitCode)}`);
       },
       (error: unknown) => {
@@ -55,6 +66,15 @@ export class ChildTransport implements Transport {
         this.#end("it could not be run");
       },
     );
+  }
+
+  async #makeKnown(child: Child): Promise<void> {
+    try {
+      await this.options.record.spawned(child.identity);
+    } catch (error) {
+      await child.end(0);
+      throw error;
+    }
   }
 
   async send(message: JSONRPCMessage): Promise<void> {

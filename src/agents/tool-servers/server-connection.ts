@@ -12,7 +12,7 @@ import type { JsonObject, JsonValue } from "../../base/json.js";
 import { LIMITS } from "../../base/limits.js";
 import type { ServerReach } from "../../definition/tool-definition.js";
 import type { ProcessHost } from "../../process/contract.js";
-import { ChildTransport } from "./child-transport.js";
+import { ChildTransport, type ServerRecord } from "./child-transport.js";
 
 /** How a server is reached, with all its variables filled. */
 export interface ServerPlace {
@@ -57,6 +57,8 @@ export interface ConnectionDeps {
   readonly clock: Clock;
   /** Opened when a server is a program. */
   readonly processes: () => ProcessHost;
+  /** Of the task, for the server of that name. */
+  readonly recordOf: (server: string) => ServerRecord;
   readonly version: string;
   readonly debug: (text: string) => void;
   readonly warn: (text: string) => void;
@@ -84,11 +86,20 @@ export async function connectServer(deps: ConnectionDeps, place: ServerPlace): P
 
 type Sdk = typeof import("@modelcontextprotocol/client");
 
-function openTransport(sdk: Sdk, { processes }: ConnectionDeps, { reach, folder, environment }: ServerPlace) {
+function openTransport(
+  sdk: Sdk,
+  { processes, recordOf }: ConnectionDeps,
+  { server, reach, folder, environment }: ServerPlace,
+) {
   if (reach.by === "stdio") {
     const [program = "", ...parameters] = reach.command;
     const spec = { program, arguments: parameters, folder, environment: { ...environment, ...reach.environment } };
-    return new ChildTransport({ processes: processes(), spec, parse: sdk.deserializeMessage });
+    return new ChildTransport({
+      processes: processes(),
+      spec,
+      parse: sdk.deserializeMessage,
+      record: recordOf(server),
+    });
   }
   const url = new URL(reach.url);
   const requestInit = { headers: { ...reach.headers } };

@@ -158,6 +158,8 @@ const SHAPES: { readonly [T in EngineEventType]: EventShape<T> } = {
     },
   },
   step_spawned: { family: "spawned", fields: { ...STEP, process: true } },
+  server_spawned: { family: "spawned", fields: { server: true, process: true } },
+  server_ended: { family: "note", fields: { server: true, process: true } },
   step_completed: {
     family: "completion",
     fields: {

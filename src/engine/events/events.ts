@@ -73,6 +73,12 @@ export interface ProcessRef extends Place {
   readonly mark?: string;
 }
 
+/** A tool server that runs as a program, by its name in the workflow. */
+export interface ServerProcess {
+  readonly server: string;
+  readonly process: ProcessRef;
+}
+
 export type Trigger =
   | "phase_started"
   | "phase_completed"
@@ -378,6 +384,10 @@ export type EngineEvent = { readonly atMs: number; readonly decision?: Decision 
       readonly reason: string;
       readonly history?: { readonly before: number };
     }
+  /** A tool server of the task is about to run, as a program; several steps may use it. */
+  | ({ readonly type: "server_spawned" } & ServerProcess)
+  /** Nothing of it runs any more. */
+  | ({ readonly type: "server_ended" } & ServerProcess)
   /** Work goes on: the time so far is on record, should this process be killed. In tasks with a limit in time. */
   | { readonly type: "time_counted" }
   | { readonly type: "delivered"; readonly saved: readonly SavedFile[] }

@@ -10,6 +10,7 @@
 import { sha256Hex } from "../../base/digest.js";
 import { SplashdownError } from "../../base/errors.js";
 import type { QuestionId, StepId, TaskId } from "../../base/ids.js";
+import type { ProcessRef } from "./events.js";
 import type { QuestionKind } from "../people/question.js";
 
 export interface StepIdentity {
@@ -47,6 +48,11 @@ export function parseStepId(text: string): StepIdentity {
 /** What a receiver may use to recognise a second attempt. Shape: 64 hex digits, equal on every attempt. */
 export function idempotencyKeyOf(taskId: TaskId, stepId: StepId, inputHash: string): string {
   return sha256Hex(`splashdown/idempotency/v1\n${taskId}\n${stepId}\n${inputHash}`);
+}
+
+/** Two processes with equal keys are one. */
+export function processKeyOf({ pid, startTicks, bootId, namespace }: ProcessRef): string {
+  return `${pid}/${startTicks}/${bootId}/${namespace}`;
 }
 
 /** A question's readable identity: kind, what it is about, and which one it is of that kind there (from 1). */

@@ -106,6 +106,8 @@ export function forkTask(state: TaskState, event: EventOf<"task_forked">): void 
   state.epoch = 1;
   // The other task's checkpoints are positions in its journal, not in this one.
   state.triggered.clear();
+  // They are the other task's, which may live.
+  state.servers.clear();
   const {
     historyFrom: _from,
     request: _request,

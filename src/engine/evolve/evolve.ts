@@ -14,6 +14,7 @@ import type { StepId } from "../../base/ids.js";
 import type { JsonValue } from "../../base/json.js";
 import type { Decision } from "../events/decision.js";
 import type { EngineEvent, EngineEventType, EventOf } from "../events/events.js";
+import { processKeyOf } from "../events/identity.js";
 import { enterScope, leaveScope, replaceData, requireScope, resetPhase } from "./evolve-scopes.js";
 import {
   cancelStep,
@@ -56,7 +57,7 @@ function countElapsed(state: TaskState, event: EngineEvent): void {
   if (passedMs > 0) addTotals(state, { elapsedMs: state.totals.elapsedMs + passedMs });
 }
 
-type Fold<E> = (state: TaskState, event: E) => void;
+type Fold<E> = (state: TaskState, event: E) => unknown;
 const nothing = (): void => undefined;
 
 const FOLDS: { readonly [T in EngineEventType]: Fold<EventOf<T>> } = {
@@ -69,6 +70,8 @@ const FOLDS: { readonly [T in EngineEventType]: Fold<EventOf<T>> } = {
   iteration_started: resetPhase,
   step_intended: intendStep,
   step_spawned: spawnStep,
+  server_spawned: (state, { server, process }) => state.servers.set(processKeyOf(process), { server, process }),
+  server_ended: (state, { process }) => state.servers.delete(processKeyOf(process)),
   step_completed: completeStep,
   step_failed: failStep,
   step_cancelled: cancelStep,

@@ -216,6 +216,7 @@ const IRREVERSIBLE: ReadonlySet<EngineEvent["type"]> = new Set<EngineEvent["type
   "delivered",
   "step_intended",
   "step_spawned",
+  "server_spawned",
   "substep_intended",
   "tool_intended",
 ]);

@@ -14,7 +14,7 @@
  */
 import { EXIT_STATUS } from "../../base/error-table.js";
 import { errorCodeOf, SplashdownError } from "../../base/errors.js";
-import type { EngineEvent, EventOf, TaskEnd } from "../events/events.js";
+import type { EngineEvent, EventOf, ServerProcess, TaskEnd } from "../events/events.js";
 import type { EngineInput, TemplateEngine } from "../input.js";
 import { isPerformed } from "../lookup.js";
 import type { ControlMessage, EnginePorts } from "../ports.js";
@@ -185,6 +185,16 @@ export class TaskRunner {
   async recordSnapshot(event: SnapshotEvent): Promise<void> {
     // The manager's clock is the wall: its time would be taken for time that passed.
     await this.#submit({ kind: "snapshot_written", event: { ...event, atMs: this.#clock.nowMs() } });
+  }
+
+  /** A tool server waits to run: resolves when that is durable. Errors: CANCELLED when the task is over. */
+  async serverSpawned(server: ServerProcess): Promise<void> {
+    const recorded = await this.#submit({ kind: "server_spawned", ...server });
+    if (recorded.length === 0) throw new SplashdownError("CANCELLED", `tool server ${server.server} is not needed`);
+  }
+
+  serverEnded(server: ServerProcess): void {
+    if (!this.#decisions.isEnded) void this.#post({ kind: "server_ended", ...server });
   }
 
   async #prepare(first: FirstInput): Promise<FirstInput> {

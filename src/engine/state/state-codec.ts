@@ -52,6 +52,7 @@ export function captureState(state: TaskState): CapturedState {
       evaluations: state.evaluations.slice(),
       checkpoints: state.checkpoints.slice(),
       deliverables: [...state.deliverables.values()],
+      ...(state.servers.size === 0 ? {} : { servers: [...state.servers.values()] }),
     },
     maps: {
       visits: captureMap(state.visits),

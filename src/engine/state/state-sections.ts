@@ -6,6 +6,8 @@
 import { SplashdownError } from "../../base/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import { createState, type ScopeFrontier, type TaskState } from "./state.js";
+import type { ServerProcess } from "../events/events.js";
+import { processKeyOf } from "../events/identity.js";
 import type { StepHistory } from "./step-history.js";
 
 type FieldKind = "string" | "number" | "boolean" | "object" | "list";
@@ -93,6 +95,7 @@ export function decodeSections(value: JsonObject): TaskState {
   fillList(state.decisions, value, { section: "decisions", fields: { id: "string", agent: "string", type: "string" } });
   if (value["guidance"] !== undefined)
     fillList(state.guidance, value, { section: "guidance", fields: { text: "string", by: "string", atMs: "number" } });
+  for (const server of value["servers"] === undefined ? [] : listOf(value, "servers")) fillServer(state, server);
   fillList(state.evaluations, value, {
     section: "evaluations",
     fields: { path: "string", iteration: "number", scores: "object" },
@@ -114,6 +117,11 @@ export function decodeSections(value: JsonObject): TaskState {
   fillMap(state.histories, mapOf(value, "histories"), decodeHistory);
   fillMap(state.frontier, mapOf(value, "frontier"), decodeFrontier);
   return state;
+}
+
+function fillServer(state: TaskState, item: JsonValue): void {
+  const entry = entryOf(item, "servers", { server: "string", process: "object" }) as unknown as ServerProcess;
+  state.servers.set(processKeyOf(entry.process), entry);
 }
 
 function decodeHistory(item: JsonValue): StepHistory {

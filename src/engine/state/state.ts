@@ -19,6 +19,7 @@ import type {
   EndOfWorkflow,
   ProcessRef,
   RecordedScore,
+  ServerProcess,
   StepError,
   TaskEnd,
   Trigger,
@@ -354,6 +355,8 @@ export interface TaskState {
   readonly frontier: Map<string, ScopeFrontier>;
   /** When each trigger last made a checkpoint. */
   readonly triggered: Map<Trigger, number>;
+  /** Tool servers that run as programs, by `processKeyOf`; those of an earlier owner until it is known that they have ended. */
+  readonly servers: Map<string, ServerProcess>;
 }
 
 /** The state before the first event. */
@@ -386,5 +389,6 @@ export function createState(): TaskState {
     deliverables: new Map(),
     frontier: new Map(),
     triggered: new Map(),
+    servers: new Map(),
   };
 }

@@ -18,6 +18,7 @@ export function createKeyCommandRunner(processes: () => ProcessHost, environment
       input,
       stdoutBytesMax: OUTPUT_BYTES_MAX,
       stderrTailBytes: LIMITS.stderrTailBytes,
+      isNoted: true,
     });
     let timedOut = false;
     const cancel = systemClock.schedule(timeoutMs, () => {

@@ -285,6 +285,7 @@ async function resumedInput(
     ...(options.goBack === undefined ? {} : { goBack: options.goBack }),
     maxRecoveryAttempts: settings.recovery_config.max_recovery_attempts,
     mayRun: restored.mayRun,
+    serversLeft: restored.serversLeft,
     probed: new Map(),
   };
 }

@@ -1,5 +1,6 @@
 /** What the performers get of the real world: processes, the environment without our keys, functions, models. */
 import { createModelSource } from "../../agents/scripted-model.js";
+import type { ConnectionDeps } from "../../agents/tool-servers/server-connection.js";
 import { createToolServers, type ToolServers } from "../../agents/tool-servers/server-pool.js";
 import type { PerformerDeps, SchemaCheck } from "../../agents/contract.js";
 import { chooseProvider } from "../../definition/settings/provider-map.js";
@@ -41,10 +42,14 @@ const checkSchema: SchemaCheck = async (schema, value) => {
 };
 
 /** Processes are opened when a server is a program. */
-export function openToolServers({ clock, processes, version, log }: Services): ToolServers {
+export function openToolServers(
+  { clock, processes, version, log }: Services,
+  recordOf: ConnectionDeps["recordOf"],
+): ToolServers {
   return createToolServers({
     clock,
     processes,
+    recordOf,
     version,
     debug: (text) => log.debug(text),
     warn: (text) => log.warn(text),

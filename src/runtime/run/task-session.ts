@@ -143,7 +143,10 @@ class TaskSession {
     this.#manager = this.#createManager();
     this.#sanitiser = createSanitiser(services, vault, workflow.definition.root);
     this.#log = createCleanLog(services.log, this.#sanitiser);
-    this.#toolServers = openToolServers({ ...services, log: this.#log });
+    this.#toolServers = openToolServers({ ...services, log: this.#log }, (server) => ({
+      spawned: (process) => this.#runner.serverSpawned({ server, process }),
+      ended: (process) => this.#runner.serverEnded({ server, process }),
+    }));
     this.#functionGuard = openFunctionGuard(this.#log);
     this.#runner = new TaskRunner({
       state: options.state,

@@ -85,6 +85,7 @@ const NO_PROCESSES: ProcessHost = {
   spawn: () => Promise.reject(new Error("nothing is spawned in a simulation")),
   groupState: () => Promise.resolve("gone" as const),
   endGroup: () => Promise.resolve(),
+  endAbandoned: () => Promise.resolve(),
   close: () => Promise.resolve(),
 };
 

@@ -12,6 +12,7 @@ import { createState } from "../../../src/engine/state/state.js";
 import { done, EngineHarness, TASK_ID } from "../../support/engine-harness.js";
 import { checkState } from "../../support/state-check.js";
 import { cli, command, dag, machine, model, phase, phases, workflow } from "../../support/workflow-builder.js";
+import { processOf } from "../../support/places.js";
 
 /** `pay` acts outside, `look` does not; both run when the state is taken, and are done afterwards. */
 function midway(): EngineHarness {
@@ -146,6 +147,15 @@ describe("a fork", () => {
     expect(state.totals).toEqual(harness.state.totals);
     expect([...state.steps.keys()]).toEqual([...harness.state.steps.keys()]);
     expect([state.epoch, state.checkpoints.length, state.triggered.size]).toEqual([1, 0, 0]);
+  });
+
+  it("[reliability 7 kin] leaves tool servers with the task that they run for: nobody ends them as the fork's", () => {
+    const harness = midway();
+    const server = { server: "odd", process: processOf(77, 5, "boot") };
+    harness.submit({ kind: "server_spawned", ...server });
+    expect([...harness.state.servers.values()]).toEqual([server]);
+    const state = forkOf(harness);
+    expect([...state.servers]).toEqual([]);
   });
 
   it("leaves the session of an installed agent with the task that it was begun in", () => {

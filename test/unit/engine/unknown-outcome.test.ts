@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { parseStepId } from "../../../src/engine/events/identity.js";
+import { parseStepId, processKeyOf } from "../../../src/engine/events/identity.js";
+import { captureState, decodeState, encodeCaptured } from "../../../src/engine/state/state-codec.js";
+import { processOf } from "../../support/places.js";
 import { done, EngineHarness, failed } from "../../support/engine-harness.js";
 import { command, dag, machine, model, parallel, undeclared, workflow } from "../../support/workflow-builder.js";
 import type { EngineInput, OrphanCompletion } from "../../../src/engine/input.js";
@@ -465,5 +467,29 @@ describe("a step's identity", () => {
   it("escapes what would be ambiguous and is read back", () => {
     expect(parseStepId("a/c[k%5d]@2.3")).toEqual({ path: "a/c[k%5d]", round: 2, visit: 3 });
     expect(() => parseStepId("a@1")).toThrow("not a step identity");
+  });
+});
+
+describe("tool servers of an earlier owner", () => {
+  const [ended, left] = [77, 78].map((pid) => ({ server: `s${pid}`, process: processOf(pid, 5, "boot") }));
+
+  it("[reliability 7 kin] stay on record until a new owner knows that they have ended, through a snapshot too", () => {
+    if (ended === undefined || left === undefined) throw new Error("two servers are wanted");
+    const harness = new EngineHarness(chargeThenNotify(), { perform: () => undefined });
+    harness.start();
+    for (const server of [ended, left]) harness.submit({ kind: "server_spawned", ...server });
+    const next = harness.crash();
+    const text = [...encodeCaptured(captureState(next.state))].join("");
+    expect([...decodeState(text).servers.values()]).toEqual([ended, left]);
+    next.resume({ serversLeft: new Set([processKeyOf(left.process)]) });
+    expect(next.of("server_ended").map(({ server }) => server)).toEqual(["s77"]);
+    expect([...next.state.servers.values()]).toEqual([left]);
+  });
+
+  it("of a task that has ended none begins", () => {
+    if (left === undefined) throw new Error("a server is wanted");
+    const harness = new EngineHarness(chargeThenNotify(), { perform: (step) => done(step.name) });
+    harness.run();
+    expect(harness.submit({ kind: "server_spawned", ...left })).toEqual([]);
   });
 });

@@ -5,6 +5,7 @@ import type { SnapshotSource } from "../../../src/checkpoint/contract.js";
 import type { EngineEvent } from "../../../src/engine/events/events.js";
 import type { ScanCache } from "../../../src/journal/history.js";
 import { openJournalWriter, type JournalWriter } from "../../../src/journal/writer.js";
+import { processKeyOf } from "../../../src/engine/events/identity.js";
 import { readTask } from "../../../src/recovery/fold.js";
 import type { Restored } from "../../../src/recovery/restore.js";
 import type { TaskStore } from "../../../src/store/contract.js";
@@ -363,6 +364,33 @@ describe("restoreTask", () => {
     expect(room.processes.ended).toEqual([]);
     expect([...restored.mayRun]).toEqual([[step, { pid: 77, host: "host-a" }]]);
     expect(restored.report).toMatchObject({ may_still_run: [{ step, pid: 77, host: "host-a" }] });
+  });
+
+  it("[reliability 7 kin] ends tool servers of the dead owner, and hands on those of another place with whoever calls them", async () => {
+    await room.live(1, "intended");
+    const task = await room.task();
+    const first = await room.restore({ task });
+    const step = [...first.state.open][0];
+    if (step === undefined) throw new Error("no step is open");
+    const writer = await takeOn(first, task);
+    const call = { call: "1.1", name: "odd__act", value: { inline: {} }, effects: "external" } as const;
+    const [here, away, over] = [77, 78, 79].map((pid) => ({ server: `s${pid}`, process: processOf(pid, 5, "boot") }));
+    if (here === undefined || away === undefined || over === undefined) throw new Error("three servers are wanted");
+    writer.append([
+      { type: "server_spawned", atMs: 1, ...here },
+      { type: "server_spawned", atMs: 1, ...away },
+      { type: "server_spawned", atMs: 1, ...over },
+      { type: "tool_intended", atMs: 1, step, attempt: 1, ...call },
+      { type: "server_ended", atMs: 2, ...over },
+    ]);
+    await writer.close();
+    for (const pid of [77, 78, 79]) room.processes.alive.add(pid);
+    room.processes.elsewhere.add(78);
+    const restored = await room.restore();
+    expect(room.processes.ended).toEqual([77]);
+    expect(restored.report).toMatchObject({ ended_processes: [{ server: "s77", pid: 77 }] });
+    expect([...restored.mayRun]).toEqual([[step, { pid: 78, host: "host-a" }]]);
+    expect([...restored.serversLeft]).toEqual([processKeyOf(away.process)]);
   });
 
   it("[reliability 1b kin] takes all that is open for running where a person takes over from an unclear owner", async () => {
