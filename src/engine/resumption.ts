@@ -44,9 +44,7 @@ export function decideResumed(asked: Choice, input: ResumedInput): readonly Engi
       ...(input.onUnknown === undefined ? {} : { onUnknown: input.onUnknown }),
     },
   ];
-  for (const [key, server] of state.servers)
-    if (input.serversLeft?.has(key) !== true) events.push({ type: "server_ended", atMs: nowMs, ...server });
-  events.push(...catchUp(choice, input.last));
+  events.push(...endServers(choice, input), ...catchUp(choice, input.last));
   if (input.goBack !== undefined)
     return [...events, ...goBack(choice, { events, request: input.goBack, reopen: reopenScope })];
   for (const id of state.open) {
@@ -59,6 +57,12 @@ export function decideResumed(asked: Choice, input: ResumedInput): readonly Engi
     if (step !== undefined && isKept(step, input)) events.push(...judgeBlocked(choice, step, input));
   }
   return [...events, ...tellOrphans(choice, input.orphans, events), ...reopenScopes(choice, input)];
+}
+
+/** Tool servers of earlier owners, but for those that may still run. */
+function endServers({ state, nowMs }: Choice, { serversLeft }: ResumedInput): readonly EngineEvent[] {
+  const ended = [...state.servers].filter(([key]) => serversLeft?.has(key) !== true);
+  return ended.map(([, server]) => ({ type: "server_ended", atMs: nowMs, ...server }));
 }
 
 /** A crash before the end of a phase was closed asks for nothing. */
