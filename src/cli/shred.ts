@@ -43,9 +43,9 @@ async function ask({ streams }: CliDeps, plan: ShredView): Promise<boolean> {
   return !isCancel(answer) && answer;
 }
 
-function formatShred({ task, shredded, keyrings, folder }: ShredView): string {
-  if (!shredded) return cleanForTerminal(`${task}: nothing was changed`);
-  return cleanForTerminal(
-    `${task}: ${keyrings.length} keyring files destroyed; its deliverables in ${folder} are plain files and stay`,
-  );
+/** With what the store may still hold. */
+export function formatShred({ task, shredded, keyrings, folder, may_remain: remains = [] }: ShredView): string {
+  const done = `${keyrings.length} keyring files destroyed; its deliverables in ${folder} are plain files and stay`;
+  const lines = [`${task}: ${shredded ? done : "nothing was changed"}`, ...remains.map((text) => `  but ${text}`)];
+  return cleanForTerminal(lines.join("\n"));
 }

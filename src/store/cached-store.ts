@@ -231,7 +231,7 @@ class CachedTask implements TaskStore {
     return this.#task.remove(...keys);
   }
 
-  destroy(key: string): Promise<void> {
+  destroy(key: string): Promise<string | undefined> {
     return this.#task.destroy(key);
   }
 

@@ -167,8 +167,12 @@ export interface TaskStore {
   list(prefix: string): Promise<ObjectEntry[]>;
   /** Removes durably; absent is fine. Many at once cost little more than one; interrupted, some of them are gone. */
   remove(...keys: readonly string[]): Promise<void>;
-  /** As `remove`, after the bytes were written over, as far as the storage below does as it is told. */
-  destroy(key: string): Promise<void>;
+  /**
+   * As `remove`, after the bytes were written over, as far as the storage below does as it is told.
+   *
+   * Shape: what may hold them all the same, in a sentence; `undefined` where nothing does that we know of.
+   */
+  destroy(key: string): Promise<string | undefined>;
   /** Calls back when something under the prefix may have changed. A hint only: a scan is the truth. */
   watch(prefix: string, hint: () => void): () => void;
   /** Sweeps what an interrupted `putOnce` left behind; called by the epoch's owner only. */

@@ -107,7 +107,7 @@ export class DirectoryObjects {
       await withStoreErrors({ action: "removing from", path }, () => this.#parts.fileSystem.syncFolder(path));
   }
 
-  async destroy(key: string): Promise<void> {
+  async destroy(key: string): Promise<undefined> {
     assertObjectKey(key);
     const path = this.#pathOf(key);
     await withStoreErrors({ action: "overwriting", path }, async () => {

@@ -117,7 +117,7 @@ export class DirectoryTask implements TaskStore {
     return this.#objects.remove(...keys);
   }
 
-  destroy(key: string): Promise<void> {
+  destroy(key: string): Promise<undefined> {
     return this.#objects.destroy(key);
   }
 

@@ -253,7 +253,7 @@ class MemoryTask implements TaskStore {
     for (const key of keys) if (this.#data.objects.delete(key)) this.#tell(key);
   }
 
-  async destroy(key: string): Promise<void> {
+  async destroy(key: string): Promise<undefined> {
     this.#data.objects.get(key)?.fill(0);
     await this.remove(key);
   }

@@ -15,6 +15,7 @@ import { formatChannel } from "./postgres-dialect.js";
 import { openPostgres, PostgresDatabase } from "./postgres-database.js";
 import { createPostgresOwner } from "./postgres-owner.js";
 import { openPglite } from "./pglite-database.js";
+import { makePrivate } from "./private-tree.js";
 import { openAlone } from "./single-opener.js";
 import { DEFAULT_TABLE_PREFIX, isTablePrefix, SqlStore } from "./sql-store.js";
 import { openSqlite } from "./sqlite-database.js";
@@ -44,7 +45,8 @@ export function openSqliteStore(path: string, parts: OpenStoreParts): SqlStore {
 
 /** Makes nothing yet; reading makes nothing either. */
 export function openPgliteStore(path: string, parts: OpenStoreParts): SqlStore {
-  const { fileSystem, workingFolder, random, clock, machine } = parts;
+  const { fileSystem, workingFolder, random, clock, machine, platform, userId } = parts;
+  const folders = new SafeFolders({ fileSystem, userId, isWindows: platform === "win32" });
   const folder = resolve(workingFolder, path);
   const place = `pglite:${path}`;
   const hasDatabase = () =>
@@ -78,6 +80,11 @@ export function openPgliteStore(path: string, parts: OpenStoreParts): SqlStore {
             await fileSystem.rename(from, to);
           },
           createTemp: () => join(dirname(folder), createTempName(random)),
+          makeFolder: async (path) => {
+            await folders.ensureRoot(dirname(path));
+            await fileSystem.mkdir(path);
+          },
+          makePrivate: (path) => makePrivate(path, platform),
           release,
         });
       } catch (error) {

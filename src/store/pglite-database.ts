@@ -2,11 +2,12 @@
  * PGlite, a Postgres inside this process, as a SqlDatabase over a folder; the optional package @electric-sql/pglite.
  *
  * Its log is written but not synced: what it acknowledged outlives the process and not a power cut. One process at a time
- * may open the folder (FAULTS 25). A new database is made beside its place and moved there whole.
+ * may open the folder (FAULTS 25). A new database is made beside its place and moved there whole. Its files are its
+ * owner's alone, and what it makes while it is open lies in a folder that is (it knows no modes).
  */
 import type { PGlite, Transaction } from "@electric-sql/pglite";
 import { SplashdownError } from "../base/errors.js";
-import { computePgliteError, numberParameters, POSTGRES } from "./postgres-dialect.js";
+import { computePgliteError, numberParameters, PGLITE } from "./postgres-dialect.js";
 import type { SqlDatabase, SqlQuery, SqlRow, SqlValue } from "./sql-database.js";
 
 export interface PgliteParts {
@@ -17,6 +18,10 @@ export interface PgliteParts {
   /** There is a database in the folder; false also where nothing is. */
   readonly isThere: () => Promise<boolean>;
   readonly move: (from: string, to: string) => Promise<void>;
+  /** Makes a folder for its owner alone. */
+  readonly makeFolder: (path: string) => Promise<void>;
+  /** Takes from others what the database, which has no modes of its own, let them do with a folder and its files. */
+  readonly makePrivate: (folder: string) => Promise<void>;
   /** A path beside the folder that nothing has. */
   readonly createTemp: () => string;
   /** Called when it is closed. */
@@ -33,6 +38,8 @@ export async function openPglite(parts: PgliteParts): Promise<SqlDatabase> {
   const driver = await loadDriver(parts.load);
   try {
     if (!(await parts.isThere())) await makeDatabase(driver, parts);
+    // Of one that others made, or whose owner was killed.
+    await parts.makePrivate(parts.folder);
     const connection = await driver.PGlite.create(parts.folder);
     const database = new PgliteDatabase(connection, parts);
     await connection.listen(parts.channel, database.tell);
@@ -55,16 +62,18 @@ async function loadDriver(load = () => import("@electric-sql/pglite") as Promise
 
 async function makeDatabase(
   { PGlite: Driver }: PgliteDriver,
-  { folder, createTemp, move }: PgliteParts,
+  { folder, createTemp, makeFolder, makePrivate, move }: PgliteParts,
 ): Promise<void> {
   const temp = createTemp();
+  await makeFolder(temp);
   const made = await Driver.create(temp);
   await made.close();
+  await makePrivate(temp);
   await move(temp, folder);
 }
 
 class PgliteDatabase implements SqlDatabase {
-  readonly dialect = POSTGRES;
+  readonly dialect = PGLITE;
   readonly query: SqlQuery = (sql, params) => this.#coded(() => run(this.#connection, sql, params));
   readonly tell = (text: string): void => {
     for (const hint of this.#hints) hint(text);
@@ -91,6 +100,7 @@ class PgliteDatabase implements SqlDatabase {
     this.#hints.clear();
     try {
       await this.#connection.close();
+      await this.#parts.makePrivate(this.#parts.folder);
     } finally {
       await this.#parts.release();
     }

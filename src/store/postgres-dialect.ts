@@ -17,8 +17,10 @@ export const POSTGRES: SqlDialect = {
   lockMigrations: "SELECT pg_advisory_xact_lock(hashtext('splashdown migrations'))",
   // Not to_regclass: that may still remember that there was none.
   findTable: "SELECT relname FROM pg_catalog.pg_class WHERE relname = ? AND pg_table_is_visible(oid)",
-  // Old versions of a row and the server's log are its administrator's affair.
-  forget: "",
+  // Rewriting the table would hold up every task in it; the server's log is its administrator's affair.
+  forget: () => [],
+  remains: () =>
+    "the table's pages until they are used again, the server's write-ahead log, and its archives, replicas and backups may hold them",
   member: (column, name) => `(${column}::json ->> '${name}')`,
   sha256: (text) => `encode(sha256(convert_to(${text}, 'UTF8')), 'hex')`,
   extras: (prefix) => [
@@ -29,6 +31,19 @@ export const POSTGRES: SqlDialect = {
       BEGIN PERFORM pg_notify('${formatChannel(prefix)}', NEW.task || '/' || NEW.key); RETURN NULL; END $$`,
     `CREATE TRIGGER ${prefix}told AFTER INSERT ON ${prefix}objects FOR EACH ROW EXECUTE FUNCTION ${prefix}tell()`,
   ],
+};
+
+/** The same inside this process, where no other session is: its table is rewritten, and its log begins anew. */
+export const PGLITE: SqlDialect = {
+  ...POSTGRES,
+  forget: (prefix) => [
+    `VACUUM FULL ${prefix}objects`,
+    // Segments of the log that are not needed any more are removed, not renamed to be written again.
+    "SET wal_recycle = off",
+    "SELECT pg_switch_wal()",
+    "CHECKPOINT",
+  ],
+  remains: () => undefined,
 };
 
 export function formatChannel(prefix: string): string {

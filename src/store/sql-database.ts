@@ -20,8 +20,10 @@ export interface SqlDialect {
   readonly lockMigrations: string;
   /** Statement with a table's name as its parameter; a row when the table is there. */
   readonly findTable: string;
-  /** Statement after which a removed row's bytes stand nowhere that we can reach; empty where there is none. */
-  readonly forget: string;
+  /** Statements after which a removed object's bytes stand nowhere that we can reach, in this order, outside a transaction. */
+  readonly forget: (prefix: string) => readonly string[];
+  /** What may hold them all the same, in a sentence, by the row that the last of these statements gave. */
+  readonly remains: (row: SqlRow | undefined) => string | undefined;
   /** Member of a JSON object that is kept as text, as text. */
   readonly member: (column: string, name: string) => string;
   /** SHA-256 of a text as hex digits; absent where the database knows none. */

@@ -14,7 +14,7 @@ import { requireObjectSize } from "./directory-objects.js";
 import { assertObjectKey, assertObjectPrefix } from "./object-key.js";
 import type { OwnerPlace, TaskRow } from "./owner-place.js";
 import { joinLines } from "./segment-file.js";
-import type { SqlDatabase, SqlQuery } from "./sql-database.js";
+import type { SqlDatabase, SqlQuery, SqlRow } from "./sql-database.js";
 import { SqlSegment } from "./sql-segment.js";
 import { LIMITS } from "../base/limits.js";
 import { requireSegmentSize } from "./store-failure.js";
@@ -196,10 +196,12 @@ export class SqlTask implements TaskStore {
     }
   }
 
-  async destroy(key: string): Promise<void> {
+  async destroy(key: string): Promise<string | undefined> {
     await this.remove(key);
-    const { forget } = this.#parts.database.dialect;
-    if (forget !== "") await this.#query(forget);
+    const { database, prefix } = this.#parts;
+    let last: SqlRow | undefined;
+    for (const statement of database.dialect.forget(prefix)) [last] = await this.#query(statement);
+    return database.dialect.remains(last);
   }
 
   watch(prefix: string, hint: () => void): () => void {

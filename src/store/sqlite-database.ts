@@ -39,7 +39,11 @@ const DIALECT: SqlDialect = {
   lockMigrations: "",
   findTable: "SELECT name FROM sqlite_master WHERE type = 'table' AND name = ?",
   // With secure_delete: the file has zeros there, and the log is empty.
-  forget: "PRAGMA wal_checkpoint(TRUNCATE)",
+  forget: () => ["PRAGMA wal_checkpoint(TRUNCATE)"],
+  remains: (row) =>
+    Number(row?.["busy"]) === 0
+      ? undefined
+      : "another process reads the database: its write-ahead log (-wal) may hold them until the verb is given again without one",
   member: (column, name) => `json_extract(${column}, '$.${name}')`,
   extras: () => [],
 };

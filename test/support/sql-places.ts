@@ -1,5 +1,5 @@
 /** Databases for tests of stores, each as an opener of new data in it: SQLite, PGlite, Postgres. */
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CachePort } from "../../src/store/cache-port.js";
@@ -128,6 +128,8 @@ export class SqlPlaces {
       isThere: async () => false,
       move: (from, to) => fileSystem.rename(from, to),
       createTemp: () => join(folder, "made"),
+      makeFolder: (path) => mkdir(path, { mode: 0o700 }).then(() => undefined),
+      makePrivate: () => Promise.resolve(),
       release: async () => undefined,
     });
   }

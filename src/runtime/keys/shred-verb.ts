@@ -18,13 +18,15 @@ import type { Services } from "../services.js";
 import { readShredMark, writeShredMark } from "./shred-mark.js";
 import { formatTime } from "../views.js";
 
+const FIRST_KEYRING = "keyring-1.json";
+
 /** Errors: TASK_NOT_FOUND, OWNER_ALIVE, OWNER_UNCLEAR; USAGE_INVALID where nothing is sealed or the answer was no. */
 export async function shredKeys(services: Services, reference: string, options: ShredOptions = {}): Promise<ShredView> {
   return whileOpen(await findTask(services, reference, "tend"), async (task) => {
     const keyrings = await listKeyrings(task);
     const mark = await readShredMark(task);
     if (keyrings.length === 0) {
-      if (mark !== undefined) return view(task, keyrings, false);
+      if (mark !== undefined) return { ...view(task, keyrings, false), ...(await destroyAgain(task)) };
       throw new SplashdownError("USAGE_INVALID", `task ${task.name} has no keyring: nothing in it is sealed`, {
         details: { verb: "keys shred", task: task.name },
       });
@@ -32,19 +34,34 @@ export async function shredKeys(services: Services, reference: string, options: 
     const plan = view(task, keyrings, true);
     if (options.confirm !== undefined && !(await options.confirm(plan))) return { ...plan, shredded: false };
     await requireOwnerGone({ task, clock: services.clock, takeOver: false, watchMs: LIMITS.ownerWatchMs });
-    await destroy(services, task, keyrings);
-    return plan;
+    return { ...plan, ...(await destroy(services, task, keyrings)) };
   });
 }
 
-async function destroy(services: Services, task: TaskStore, keyrings: readonly string[]): Promise<void> {
+async function destroy(
+  services: Services,
+  task: TaskStore,
+  keyrings: readonly string[],
+): Promise<Pick<ShredView, "may_remain">> {
   // Whoever was taken for dead and is not must not go on writing what nobody can read.
   await task.claim();
   await noteIfOpen(services, task);
   const { task: taskId } = (await inspectKeyring(task).catch(() => undefined)) ?? {};
   await writeShredMark(task, { at: formatTime(services.clock.nowMs()), by: services.environment.user });
-  for (const key of keyrings) await task.destroy(key);
+  let left: string | undefined;
+  // What is left after the last one is left of all.
+  for (const key of keyrings) left = await task.destroy(key);
   if (taskId !== undefined) await services.keys.memory.raiseToDestroyed(taskId);
+  return viewRemains(left);
+}
+
+/** What kept bytes of them the first time may be gone now. */
+async function destroyAgain(task: TaskStore): Promise<Pick<ShredView, "may_remain">> {
+  return viewRemains(await task.destroy(FIRST_KEYRING));
+}
+
+function viewRemains(left: string | undefined): Pick<ShredView, "may_remain"> {
+  return left === undefined ? {} : { may_remain: [left] };
 }
 
 /** Destroying needs no key: a lost one is a good reason to. Where one is at hand, the trail says it under its seal. */

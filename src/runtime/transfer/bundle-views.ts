@@ -63,6 +63,8 @@ export interface ShredView {
   readonly shredded: boolean;
   /** Keyring files that were written over and removed. */
   readonly keyrings: readonly string[];
+  /** Places of the store that may hold bytes of them all the same, a sentence each. */
+  readonly may_remain?: readonly string[];
   /** Deliverables, which are in the clear and stay. */
   readonly folder: string;
 }

@@ -222,6 +222,8 @@ describe("a store in a database", () => {
       isThere: async () => false,
       move: async () => undefined,
       createTemp: () => "/y",
+      makeFolder: () => Promise.resolve(),
+      makePrivate: () => Promise.resolve(),
       release: async () => undefined,
       load,
     });
