@@ -80,11 +80,11 @@ export function openPgliteStore(path: string, parts: OpenStoreParts): SqlStore {
             await fileSystem.rename(from, to);
           },
           createTemp: () => join(dirname(folder), createTempName(random)),
-          makeFolder: async (path) => {
-            await folders.ensureRoot(dirname(path));
-            await fileSystem.mkdir(path);
+          makeFolder: async (made) => {
+            await folders.ensureRoot(dirname(made));
+            await fileSystem.mkdir(made);
           },
-          makePrivate: (path) => makePrivate(path, platform),
+          makePrivate: (below) => makePrivate(below, platform),
           release,
         });
       } catch (error) {
