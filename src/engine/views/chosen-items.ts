@@ -2,9 +2,11 @@
  * The items of a for_each: chosen once, when it is entered, and read from there ever after.
  *
  * Without `key_by` an item is known by its index. With it, by the value at that path in the item, as text; an item that has
- * none there is known by its index, and a key that came before gets a number behind it (`key#2`): nothing is lost.
+ * none there is known by its index, and a key that came before gets a number behind it (`key#2`): nothing is lost. A key that
+ * is too long for an identity is known by its beginning and a digest of the whole of it.
  */
-import { SplashdownError, errorCodeOf, messageOf } from "../../base/errors.js";
+import { sha256Hex } from "../../base/digest.js";
+import { errorCodeOf, messageOf } from "../../base/errors.js";
 import { isJsonObject, type JsonValue } from "../../base/json.js";
 import { canonicalJson } from "../../base/json-encoding.js";
 import { LIMITS } from "../../base/limits.js";
@@ -62,21 +64,25 @@ function describeValue(value: JsonValue): string {
 }
 
 function listKeys(items: readonly JsonValue[], keyBy: string): readonly string[] {
-  const keys = items.map((item, index) => readKey(item, keyBy) ?? String(index));
+  const keys = items.map((item, index) => shorten(readKey(item, keyBy) ?? String(index)));
   // Keys that are there keep what they are, so numbered ones avoid them.
   const given = new Set(keys);
   const taken = new Set<string>();
-  return keys.map((key, index) => {
+  return keys.map((key) => {
     let unique = key;
     for (let at = 2; taken.has(unique) || (unique !== key && given.has(unique)); at += 1) unique = `${key}#${at}`;
     taken.add(unique);
-    if (unique.length > LIMITS.itemKeyCharsMax)
-      throw new SplashdownError(
-        "ITEMS_INVALID",
-        `the key of item ${index} is longer than ${LIMITS.itemKeyCharsMax} characters: ${unique.slice(0, 60)}…`,
-      );
     return unique;
   });
+}
+
+/** Of the digest and of a number behind the key. */
+const ROOM_CHARS = 40;
+
+function shorten(key: string): string {
+  if (key.length <= LIMITS.itemKeyCharsMax) return key;
+  const beginning = key.slice(0, LIMITS.itemKeyCharsMax - ROOM_CHARS).replace(/[\uD800-\uDBFF]$/, "");
+  return `${beginning}…${sha256Hex(key).slice(0, 16)}`;
 }
 
 function readKey(item: JsonValue, keyBy: string): string | undefined {

@@ -16,7 +16,7 @@ import { openQuestions } from "../../engine/people/questions.js";
 import type { ControlDeps } from "./control.js";
 import { giveAnswer, listUnanswered } from "./giving.js";
 import { askUntilAnswered } from "./person.js";
-import { answerAhead, type Presets } from "./presets.js";
+import { answerAhead, requireOneEach, type Presets } from "./presets.js";
 import type { OpenedTask } from "../reading.js";
 import type { Services } from "../services.js";
 
@@ -104,6 +104,7 @@ export async function answerOpenQuestions(
   if (flags.answer !== undefined) await answerOnly(desk, flags.answer, flags.value);
   if (flags.extend !== undefined) await extendLimit(desk, flags.extend);
   await answerUnknown(desk, parseUnknownFlags(flags.unknown));
+  requireOneEach(flags.presets, await listUnanswered(control, openQuestions(state)), state);
   for (const question of await listUnanswered(control, openQuestions(state)))
     await answerAhead({ control, presets: flags.presets, state, by: services.environment.user }, question);
   const isAsking = flags.answer === undefined && flags.extend === undefined && !flags.presets.skipGates;

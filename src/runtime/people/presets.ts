@@ -6,6 +6,7 @@
  * every other one stays open.
  */
 import { SplashdownError } from "../../base/errors.js";
+import { quoteArgument } from "../../base/shell-text.js";
 import { findNearest } from "../../definition/nearest.js";
 import { isToolServer } from "../../definition/tool-definition.js";
 import type { NodeDefinition, WorkflowDefinition } from "../../definition/workflow.js";
@@ -84,6 +85,24 @@ function listAsking(node: NodeDefinition): readonly AskingStep[] {
   return children.flatMap(listAsking);
 }
 
+/** One answer is for one question: of several items that wait at the same gate each is named. Errors: USAGE_INVALID. */
+export function requireOneEach(
+  { answers, skipGates }: Presets,
+  open: readonly QuestionEntry[],
+  state: Pick<TaskState, "steps" | "task">,
+): void {
+  for (const [name, text] of Object.entries(answers)) {
+    const one = { answers: { [name]: text }, skipGates };
+    const named = open.filter((question) => choosePreset(one, question, state) !== undefined).map(({ id }) => id);
+    const [first = "", second] = named;
+    if (second === undefined) continue;
+    const command = `splashdown answer ${quoteArgument(state.task?.name ?? "TASK")} ${quoteArgument(first)} ${quoteArgument(text)}`;
+    throw usage(
+      `--answer ${name}=${text} names ${named.length} open questions: ${named.join(", ")}; answer each, e.g.: ${command}`,
+    );
+  }
+}
+
 interface Ahead {
   readonly control: ControlDeps;
   readonly presets: Presets;
@@ -116,7 +135,11 @@ export async function answerAhead(ahead: Ahead, question: QuestionEntry): Promis
 }
 
 /** What a flag says to a question; `undefined` when nothing. */
-function choosePreset({ answers }: Presets, question: QuestionEntry, state: TaskState): Preset | undefined {
+function choosePreset(
+  { answers }: Presets,
+  question: QuestionEntry,
+  state: Pick<TaskState, "steps">,
+): Preset | undefined {
   if (question.kind !== "gate" && question.kind !== "questions" && question.kind !== "tool_approval") return undefined;
   const step = question.step === undefined ? undefined : state.steps.get(question.step);
   if (step === undefined) return undefined;

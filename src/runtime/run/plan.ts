@@ -2,12 +2,15 @@
 import type { LoadedWorkflow } from "../../definition/files/loaded-workflow.js";
 import { ATLAS_NAME, EVALUATE_NAME } from "../../definition/build/defaults.js";
 import { definitionPathOf, parentPathOf, stepIdOf } from "../../engine/events/identity.js";
+import { isHeldByLimit } from "../../engine/advance/limit-question.js";
 import { listScopesTriedAgain, listStepsTriedAgain } from "../../engine/advance/failed-groups.js";
 import { childPath, currentStepId, findPlace, indexDefinition, mayHaveBegun } from "../../engine/lookup.js";
 import type { ScopeEntry, StepEntry, TaskState } from "../../engine/state/state.js";
 import type { PlanView } from "../past/past-views.js";
 import type { ReloadedWorkflow } from "../workflow-loading.js";
 import { listPlannedSteps, type PlannedStep } from "./planned-steps.js";
+
+const EXTENDED = "the limit that is reached is extended";
 
 export function planResume(state: TaskState, now: ReloadedWorkflow): PlanView {
   const steps = [...state.steps.values()];
@@ -23,21 +26,27 @@ export function planResume(state: TaskState, now: ReloadedWorkflow): PlanView {
       (isStanding(state, step) || triedAgain.has(step.id)),
   );
   const unknown = unfinished.filter((step) => isPerhapsUnknown(step));
+  const again = listAgain(state).filter(({ path }) => !isGone(path));
+  const isHeld = (path: string): boolean => isHeldByLimit(state, path);
   return {
     task: state.task?.name ?? "",
     done: steps.filter((step) => step.status === "completed" && isValid(state, step)).map((step) => step.id),
     to_run: planned.flatMap(({ step, when }) => (when === undefined ? [step.path] : [])),
-    may_run: planned.flatMap(({ step, when }) => (when === undefined ? [] : [{ step: step.path, when }])),
+    may_run: [
+      ...planned.flatMap(({ step, when }) => (when === undefined ? [] : [{ step: step.path, when }])),
+      ...unfinished
+        .filter((step) => isHeld(step.path) && !unknown.includes(step))
+        .map(({ id }) => ({ step: id, when: EXTENDED })),
+      ...again.filter(({ path }) => isHeld(path)).map(({ step }) => ({ step, when: EXTENDED })),
+    ],
     to_rerun: [
       ...unfinished
-        .filter((step) => !unknown.includes(step))
+        .filter((step) => !unknown.includes(step) && !isHeld(step.path))
         .map((step) => ({ step: step.id, why: describeRerun(step) })),
       ...listScopesTriedAgain(state)
         .filter((path) => !isGone(path))
         .map((path) => ({ step: path, why: "it failed, with every other member of its group" })),
-      ...listAgain(state)
-        .filter(({ path }) => !isGone(path))
-        .map(({ step, why }) => ({ step, why })),
+      ...again.filter(({ path }) => !isHeld(path)).map(({ step, why }) => ({ step, why })),
     ],
     unknown: unknown.map((step) => step.id),
     changed: now.changes,
@@ -110,7 +119,7 @@ function listAgain(state: TaskState): readonly Again[] {
     const { path, data } = scope;
     if (data.scope === "machine") {
       const next = data.next === undefined ? [] : [childPath(path, data.next)];
-      return next.flatMap((child) => again(state, child, "a route leads to it again"));
+      return next.flatMap((child) => againOf(state, child, "a route leads to it again"));
     }
     if (data.scope !== "phase" || data.iteration === 1) return [];
     const ended = state.frontier.get(path)?.ended;
@@ -118,7 +127,7 @@ function listAgain(state: TaskState): readonly Again[] {
     return children
       .filter((child) => ended?.has(child.slice(path.length + 1)) !== true && !isOrchestrators(child))
       .filter((child) => data.judged === undefined || !child.includes(`/${EVALUATE_NAME}/`))
-      .flatMap((child) => again(state, child, `iteration ${data.iteration} of its phase`));
+      .flatMap((child) => againOf(state, child, `iteration ${data.iteration} of its phase`));
   });
 }
 
@@ -127,7 +136,7 @@ function isOrchestrators(path: string): boolean {
 }
 
 /** The next visit of a step whose last one has ended. */
-function again(state: TaskState, path: string, why: string): readonly Again[] {
+function againOf(state: TaskState, path: string, why: string): readonly Again[] {
   const last = state.steps.get(currentStepId(state, path));
   if (last?.status !== "completed" && last?.status !== "skipped") return [];
   const visit = (state.visits.get(path) ?? 0) + 1;

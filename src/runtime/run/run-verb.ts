@@ -70,10 +70,15 @@ export async function runWorkflow(own: Services, options: RunOptions): Promise<R
     breakAt: options.breakAt,
     ...(options.onUnknown === undefined ? {} : { onUnknown: options.onUnknown }),
   };
-  requireKnownGates(workflow.definition, prepared.presets);
+  if (options.fresh === true) requireGates(prepared);
   await requireFunctions(services, workflow);
   if (options.task !== undefined) return runNamed(services, options.task, prepared);
   return options.fresh === true ? startNew(services, prepared) : runUnnamed(services, prepared);
+}
+
+/** Errors: USAGE_INVALID for an answer to what is no gate, and no question of the task that goes on. */
+function requireGates({ workflow, presets }: Prepared, state?: TaskState): void {
+  requireKnownGates(workflow.definition, presets, state);
 }
 
 /** Whoever begins the same at the same moment waits until this one has begun, and finds it then. */
@@ -84,6 +89,7 @@ async function runUnnamed(services: Services, prepared: Prepared): Promise<RunVi
     const [only, second] = unfinished;
     if (second !== undefined) throw await ambiguous(unfinished, prepared);
     if (only === undefined) {
+      requireGates(prepared);
       const notices = passedOver.map((one) => describePassedOver(one, prepared));
       for (const notice of notices) services.log.warn(notice);
       return await startNew(services, { ...prepared, notices, onBegun: () => void leave() });
@@ -97,6 +103,7 @@ async function runUnnamed(services: Services, prepared: Prepared): Promise<RunVi
 
 async function runNamed(services: Services, name: string, prepared: Prepared): Promise<RunView> {
   const before = await services.store.task(name);
+  if (before === undefined) requireGates(prepared);
   const task = before === undefined ? await createPlace(services, name) : undefined;
   if (task !== undefined) return whileOpen(task, () => conductNew(services, { ...prepared, task }));
   const existing = before ?? (await services.store.task(name));
@@ -107,7 +114,10 @@ async function runNamed(services: Services, name: string, prepared: Prepared): P
     });
   }
   return whileOpen(existing, async () => {
-    if (await isUnborn(existing)) return conductNew(services, { ...prepared, task: existing });
+    if (await isUnborn(existing)) {
+      requireGates(prepared);
+      return conductNew(services, { ...prepared, task: existing });
+    }
     if (prepared.options.fresh === true) throw nameTaken(name);
     const { folded, ...opened } = await readState(services, existing);
     const candidate = { ...opened, state: folded.state };
@@ -160,6 +170,7 @@ function describePassedOver({ name, status, lastAtMs }: PassedOver, { settings }
 async function goOnOrTell(services: Services, candidate: Candidate, prepared: Prepared): Promise<RunView> {
   const { state, ...opened } = candidate;
   const { task } = opened;
+  requireGates(prepared, state);
   const { state: owner, owner: facts } = await task.ownerState();
   if (deriveStatus(state, owner) === "running") {
     const text = `task ${task.name} is owned by ${describeOwner(facts)}${howToBegin(prepared, "; nothing was started")}`;

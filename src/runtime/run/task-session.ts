@@ -40,6 +40,7 @@ import type { Presets } from "../people/presets.js";
 import { viewRunning } from "./running-view.js";
 import { createSanitiser } from "./sanitiser.js";
 import type { Services } from "../services.js";
+import { watchForNothingLeft } from "./nothing-left.js";
 
 export interface SessionOptions {
   readonly services: Services;
@@ -178,6 +179,7 @@ class TaskSession {
     signal?.addEventListener("abort", leave, { once: true });
     services.running.set(task.name, () => viewRunning(state, services.clock.nowMs()));
     const stopCleaning = this.#cleanNowAndThen();
+    const stopLooking = watchForNothingLeft(state, (steps) => this.#interrupt(steps));
     try {
       const closed = await this.#runner.run(first);
       await this.#returnReserve().catch((error: unknown) =>
@@ -186,6 +188,7 @@ class TaskSession {
       return closed;
     } finally {
       stopCleaning();
+      stopLooking();
       services.running.delete(task.name);
       signal?.removeEventListener("abort", leave);
     }
@@ -246,6 +249,13 @@ class TaskSession {
   #leave(reason: unknown): void {
     const { signal, exitStatus } = readSignal(reason);
     this.#runner.leave({ end: "stopped", reason: `ended by ${signal}`, exitStatus, signal, cancel: true });
+  }
+
+  /** Steps that can never come to an end; nothing is said of what they did. */
+  #interrupt(steps: readonly string[]): void {
+    const reason = `interrupted: ${steps.join(", ")} can never come to an end, as nothing is left to wait for`;
+    this.#log.warn(reason);
+    this.#runner.leave({ end: "stopped", reason, exitStatus: EXIT_STATUS.failed, cancel: true });
   }
 
   #createPorts(): EnginePorts {
