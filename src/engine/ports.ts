@@ -274,6 +274,11 @@ export interface EnginePorts {
   readonly inbox: ControlInbox;
   readonly checkpoints: CheckpointHook;
   readonly memory: MemoryGauge;
-  /** Every event after it is durable, with its journal number: for progress, metrics and typed events of the library. */
+  /** Every event after it is durable, with its journal number. */
   readonly observe: (event: EngineEvent, state: TaskState, n: number) => void;
+  /**
+   * Every event, in order, once the fencing check allows what follows from it: for progress, metrics and typed events of
+   * the library. What was not allowed to begin is never shown as begun.
+   */
+  readonly announce?: (event: EngineEvent, state: TaskState, n: number) => void;
 }

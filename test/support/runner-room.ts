@@ -54,6 +54,8 @@ export class RunnerRoom {
   readonly blobReads: string[] = [];
   readonly files: Map<string, string>;
   readonly observed: [number, EngineEvent][] = [];
+  /** Number and type. */
+  readonly announced: string[] = [];
   readonly state: TaskState = createState();
   readonly definition: WorkflowDefinition;
   readonly epoch: number;
@@ -218,6 +220,7 @@ export class RunnerRoom {
         this.observed.push([n, event]);
         this.onObserved(event);
       },
+      announce: (event, _state, n) => void this.announced.push(`${n} ${event.type}`),
     };
   }
 

@@ -7,7 +7,7 @@
  * What may start is asked again as long as there is something, and no longer than any task could need: an engine that
  * chooses for ever is a mistake of ours, and is named instead of hanging.
  *
- * X3: nothing is acted on before its event is durable and the epoch was looked at. X5: once ended, nothing more is
+ * X3: nothing is acted on, or announced, before its event is durable and the epoch was looked at. X5: once ended, nothing more is
  * decided, folded, appended or acted on, and whoever still waits is refused.
  */
 import { SplashdownError } from "../../base/errors.js";
@@ -49,12 +49,18 @@ interface Batch {
   readonly required: Promise<void>[];
 }
 
+interface Untold extends Pick<Batch, "events" | "firstN"> {
+  isAllowed: boolean;
+}
+
 export class Decisions {
   readonly #deps: DecisionsDeps;
   readonly #mailbox = new Mailbox();
   /** Inputs on their way after which something may start. */
   #freeingNext = 0;
   #nextLook: Promise<void> | undefined;
+  /** What is durable and not announced yet. */
+  readonly #untold: Untold[] = [];
   #ended: { readonly error: unknown } | undefined;
 
   constructor(deps: DecisionsDeps) {
@@ -156,13 +162,32 @@ export class Decisions {
     await ports.events.durable();
     this.requireGoing();
     for (const [at, event] of events.entries()) ports.observe(event, state, firstN + at);
-    await Promise.all(required);
-    // The task is closed only when no snapshot file is on its way: its record belongs into this part of the history.
-    if (events.some((event) => event.type === "task_closed")) await ports.checkpoints.idle();
-    if (events.some(needsLook)) await this.#look();
+    const untold: Untold = { events, firstN, isAllowed: false };
+    this.#untold.push(untold);
+    try {
+      await Promise.all(required);
+      // The task is closed only when no snapshot file is on its way: its record belongs into this part of the history.
+      if (events.some((event) => event.type === "task_closed")) await ports.checkpoints.idle();
+      if (events.some(needsLook)) await this.#look();
+    } catch (error) {
+      this.#untold.splice(this.#untold.indexOf(untold), 1);
+      this.#announce();
+      throw error;
+    }
+    untold.isAllowed = true;
+    this.#announce();
     for (const event of events) {
       this.requireGoing();
       act(event);
+    }
+  }
+
+  /** In order: those of a batch that still waits for its look hold up what was recorded after them. */
+  #announce(): void {
+    const { state, ports } = this.#deps;
+    while (this.#untold[0]?.isAllowed === true) {
+      const { events, firstN } = this.#untold.shift() as Untold;
+      for (const [at, event] of events.entries()) ports.announce?.(event, state, firstN + at);
     }
   }
 

@@ -1,10 +1,17 @@
 /** How a task that runs in this process stands, from its state in memory. Pure. */
+import type { StepId } from "../../base/ids.js";
 import type { StepEntry, TaskState } from "../../engine/state/state.js";
 import type { RunningPhaseView, RunningStepView, RunningView } from "../faces/face-views.js";
 import { formatTime, viewMetrics } from "../views.js";
 
-/** Units: O(phases + what is open), whatever the task has done. */
-export function viewRunning(state: TaskState, nowMs: number): RunningView {
+/**
+ * Shape: without the steps that may not begin yet. Units: O(phases + what is open), whatever the task has done.
+ */
+export function viewRunning(
+  state: TaskState,
+  nowMs: number,
+  isHeldBack: (step: StepId) => boolean = () => false,
+): RunningView {
   const { task, totals } = state;
   const metrics = viewMetrics(state);
   const checkpoint = state.checkpoints.at(-1);
@@ -15,7 +22,7 @@ export function viewRunning(state: TaskState, nowMs: number): RunningView {
     phases: viewRunningPhases(state),
     steps: [...state.open].flatMap((id) => {
       const step = state.steps.get(id);
-      return step === undefined ? [] : [viewRunningStep(step)];
+      return step === undefined || isHeldBack(id) ? [] : [viewRunningStep(step)];
     }),
     steps_done: totals.steps,
     blocked: state.blocked.size,

@@ -34,6 +34,7 @@ import { createCleanLog } from "./clean-log.js";
 import { FolderInbox, type ControlDeps } from "../people/control.js";
 import { createDeliverableWriter } from "./deliverables.js";
 import type { UnknownAnswer } from "../people/given-answers.js";
+import { HeldBack } from "./held-back.js";
 import { observeInto } from "./observer.js";
 import { createPerformerDeps, openToolServers } from "./performer-deps.js";
 import type { Presets } from "../people/presets.js";
@@ -127,7 +128,8 @@ class TaskSession {
   readonly #functionGuard: FunctionGuard;
   readonly #sanitiser: Sanitiser;
   readonly #log: Log;
-  readonly #observe: (event: EngineEvent, state: TaskState, n: number) => void;
+  readonly #announce: (event: EngineEvent, state: TaskState, n: number) => void;
+  readonly #heldBack = new HeldBack();
   readonly #anchor: AnchorKeeper;
   /** `on_failure: rollback`, the word of seed 000: the task's checkpoint files go when it has ended. */
   #isDiscarding = false;
@@ -139,7 +141,7 @@ class TaskSession {
     this.#anchor = new AnchorKeeper({ services, task, vault, journal });
     const control: ControlDeps = { ...services, task, vault };
     this.#inbox = new FolderInbox(control);
-    this.#observe = observeInto(services.emitter, task.name);
+    this.#announce = observeInto(services.emitter, task.name);
     this.#blobs = createBlobShelf({ store: task, vault, pacing: { clock: services.clock, breathe: nextTurn } });
     this.#manager = this.#createManager();
     this.#sanitiser = createSanitiser(services, vault, workflow.definition.root);
@@ -177,7 +179,9 @@ class TaskSession {
     const leave = (): void => this.#leave(signal?.reason);
     if (signal?.aborted === true) leave();
     signal?.addEventListener("abort", leave, { once: true });
-    services.running.set(task.name, () => viewRunning(state, services.clock.nowMs()));
+    services.running.set(task.name, () =>
+      viewRunning(state, services.clock.nowMs(), (step) => this.#heldBack.has(step)),
+    );
     const stopCleaning = this.#cleanNowAndThen();
     const stopLooking = watchForNothingLeft(state, (steps) => this.#interrupt(steps));
     try {
@@ -271,7 +275,7 @@ class TaskSession {
       clock,
       random,
       log,
-      events: this.#anchor.events,
+      events: this.#heldBack.watch(this.#anchor.events),
       blobs: this.#blobs,
       performer: createPerformer(createPerformerDeps({ ...services, log }, workflow, ofTask)),
       sanitiser: this.#sanitiser,
@@ -279,8 +283,11 @@ class TaskSession {
       inbox: this.#inbox,
       checkpoints: settings.performance_config.async_writes ? this.#manager : waitingFor(this.#manager),
       memory: services.memory,
-      observe: (event, state, n) => {
-        this.#observe(event, state, n);
+      announce: (event, state, n) => {
+        this.#heldBack.allow(event);
+        this.#announce(event, state, n);
+      },
+      observe: (event, state) => {
         if (event.type === "task_started") this.#options.onBegun?.();
         if (event.type === "task_resumed") this.#manager.retain(state);
         if (event.type === "question_opened") this.#desk.opened(event, state);

@@ -71,6 +71,35 @@ describe("the way of an input", () => {
     ]);
   });
 
+  it("X3: announces what begins after the look for a higher epoch, and nothing where the look refuses", async () => {
+    const room = new RunnerRoom(two);
+    room.log.isByHand = true;
+    await room.start();
+    expect(room.announced).toEqual([]);
+    room.log.sync();
+    await room.flush();
+    expect(room.announced).toEqual(["1 task_started", "2 scope_entered", "3 step_intended"]);
+    room.log.isSuperseded = true;
+    room.performer.of("a").end({ status: "completed", output: 1 });
+    await room.flush();
+    room.log.sync();
+    await room.flush();
+    expect(room.error).toMatchObject({ code: "OWNER_SUPERSEDED" });
+    expect(room.observed.at(-1)?.[1]).toMatchObject({ type: "step_intended", path: "main/b" });
+    expect(room.announced).toHaveLength(3);
+    expect(room.performer.names).toEqual(["a"]);
+  });
+
+  it("X3: announces in order: what is recorded while a look is on its way comes after it", async () => {
+    const room = new RunnerRoom(workflow(parallel("main", [model("a"), model("b")], { maxConcurrent: 2 })));
+    await room.start();
+    await room.finish("a", 1);
+    await room.finish("b", 2);
+    const numbers = room.announced.map((line) => Number(line.split(" ")[0]));
+    expect(numbers).toEqual(numbers.map((_n, at) => at + 1));
+    expect(room.announced.at(-1)).toMatch(/ task_closed$/);
+  });
+
   it("runs to the end and gives the output of the last step", async () => {
     const room = new RunnerRoom(two);
     await room.start();
