@@ -1,6 +1,6 @@
 // The kill loop: the built program, killed at random and at every named point, taken up again until it is done.
 //   node scripts/kill-loop.mjs [--kills N] [--seed N] [--workers N] [--points A,B] [--plant WHAT] [--keep]
-//                             [--store file|sqlite|pglite|postgres|"postgres behind redis"|postgres://…]
+//                             [--impatient] [--minutes N] [--store file|sqlite|pglite|postgres|"postgres behind redis"|postgres://…]
 // After each task: every effect exactly once (or reported unknown, and nothing run), no child left over, a history in
 // which nothing that was done was done again, and the output of an undisturbed run. kill-loop/README.md says the rest.
 import { mkdtempSync, rmSync } from "node:fs";
@@ -11,7 +11,9 @@ import { createAuditJob } from "./kill-loop/audit-job.mjs";
 import { Bench } from "./kill-loop/bench.mjs";
 import { driveTask } from "./kill-loop/drive.mjs";
 import { createLedgerJob } from "./kill-loop/ledger-job.mjs";
-import { planTasks } from "./kill-loop/plan.mjs";
+import { driveImpatiently } from "./kill-loop/impatient.mjs";
+import { createImpatientJob } from "./kill-loop/impatient-job.mjs";
+import { planImpatience, planTasks } from "./kill-loop/plan.mjs";
 import { parsePlant } from "./kill-loop/plants.mjs";
 import { createRandom } from "./kill-loop/random.mjs";
 import { Tally } from "./kill-loop/tally.mjs";
@@ -26,6 +28,8 @@ const { values } = parseArgs({
     plant: { type: "string", default: "none" },
     store: { type: "string", default: "file" },
     keep: { type: "boolean", default: false },
+    impatient: { type: "boolean", default: false },
+    minutes: { type: "string", default: "" },
   },
 });
 const killsWanted = Number(values.kills);
@@ -42,14 +46,14 @@ async function runPlanned(task) {
   job.learnt ??= learnExpected(job);
   await job.learnt;
   const random = createRandom(task.seed);
-  const outcome = await driveTask({ bench, job, strikes: task.strikes, random, plant, expected: job.expected });
+  const outcome = await drive({ bench, job, strikes: task.strikes, random, plant, expected: job.expected });
   tally.add(task, outcome);
   if (!values.keep && outcome.violations.length === 0) bench.discard(outcome.place);
 }
 
 /** What an undisturbed run gives, and how long it takes; found out before the first task of the job. */
 async function learnExpected(job) {
-  const outcome = await driveTask({ bench, job, strikes: [], random: createRandom(0), plant: parsePlant("none") });
+  const outcome = await drive({ bench, job, strikes: [], random: createRandom(0), plant: parsePlant("none") });
   if (outcome.violations.length > 0) throw new Error(`the undisturbed ${job.name}: ${outcome.violations.join("; ")}`);
   job.expected = outcome.result;
   job.usualMs = outcome.lastProcessMs;
@@ -60,13 +64,19 @@ async function work(queue) {
 }
 
 const startedAt = performance.now();
-const jobs = { ledger: createLedgerJob(), audit: createAuditJob({ root, folder }) };
-const plan = planTasks({
+const drive = values.impatient ? driveImpatiently : driveTask;
+const jobs = {
+  ledger: createLedgerJob(),
+  audit: createAuditJob({ root, folder }),
+  impatient: createImpatientJob(),
+};
+const plan = (values.impatient ? planImpatience : planTasks)({
   killsWanted,
   random: createRandom(Number(values.seed)),
   only: values.points.split(",").filter(Boolean),
 });
-const queue = { next: () => plan.next(tally.kills) };
+const isOver = () => values.minutes !== "" && performance.now() - startedAt > Number(values.minutes) * 60_000;
+const queue = { next: () => (isOver() ? undefined : plan.next(tally.kills)) };
 try {
   await bench.makeKey();
   await Promise.all(Array.from({ length: Number(values.workers) }, () => work(queue)));
@@ -74,7 +84,7 @@ try {
   await servers.close();
 }
 
-const missed = tally.kills < killsWanted ? [`only ${tally.kills} of ${killsWanted} kills struck`] : [];
+const missed = tally.kills < killsWanted && !isOver() ? [`only ${tally.kills} of ${killsWanted} kills struck`] : [];
 const faults = [...tally.violations, ...plan.untouched(tally), ...missed];
 const isKept = values.keep || tally.violations.length > 0;
 if (!isKept) rmSync(folder, { recursive: true, force: true });

@@ -44,7 +44,10 @@ export async function endure({ bench, job, random, kills }) {
   const ledger = readLedger(place);
   const repeated = ledger.length - new Set(ledger).size;
   faults.push(...findLedgerFaults(ledger, job, run.resumed.length), ...(await findHistoryFaults(bench, place, job)));
-  const resealed = await reseal(bench, place, run.peakMiB);
+  const residentMiBMax = residentMiBMaxOf(job);
+  if (run.peakMiB > residentMiBMax)
+    faults.push(`${Math.round(run.peakMiB)} MiB were resident in the run, and ${residentMiBMax} may be`);
+  const resealed = await reseal(bench, place, residentMiBMax);
   faults.push(...resealed.faults, ...(await findHistoryFaults(bench, place, job)));
   return {
     name: job.name,
@@ -113,23 +116,31 @@ class LongRun {
   }
 }
 
+/** A process of ten thousand small steps, and so much for each megabyte of the state: the value, its record, a checkpoint's text. */
+const RUN_MIB_MAX = 256;
+const RUN_SHARE_MAX = 4;
+
+/** What may be resident, known before the run: no bound grows with what the run leaks. Values of their own are no state. */
+function residentMiBMaxOf({ steps, valueBytes, isLarge = false }) {
+  return RUN_MIB_MAX + Math.ceil(isLarge ? 0 : (RUN_SHARE_MAX * steps * valueBytes) / 2 ** 20);
+}
+
 /**
  * Sealing everything again holds one value, or the state of one checkpoint file and its text, beside what reading the task
- * needs, and what is not collected yet; so it comes about where the task could run.
+ * needs, and what is not collected yet; so it comes about where the task may run.
  */
 const RESEAL_MIB_MAX = 96;
 const RESEAL_SHARE_MAX = 0.5;
-const RESEAL_OVER_RUN_MAX = 1.1;
 
 /** Shape: seconds, the most that was resident while the task was only read and while all of it was sealed again, faults. */
-async function reseal(bench, place, runMiB) {
+async function reseal(bench, place, residentMiBMax) {
   const reading = await measure(bench, place, ["show", TASK, "--json"]);
   const sealing = await measure(bench, place, ["keys", "rotate", TASK, "--task-key", "--reencrypt", "--json"]);
   const faults = [reading, sealing].flatMap(({ code, stderr }) =>
     code === 0 ? [] : [`${code}: ${stderr.slice(-500)}`],
   );
   const overReading = reading.peakMiB + Math.max(RESEAL_MIB_MAX, RESEAL_SHARE_MAX * reading.peakMiB);
-  if (sealing.peakMiB > Math.max(overReading, RESEAL_OVER_RUN_MAX * runMiB))
+  if (sealing.peakMiB > Math.max(overReading, residentMiBMax))
     faults.push(`to seal it again needs ${Math.round(sealing.peakMiB - reading.peakMiB)} MiB more than to read it`);
   return { seconds: sealing.seconds, readMiB: reading.peakMiB, peakMiB: sealing.peakMiB, faults };
 }

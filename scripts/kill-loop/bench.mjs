@@ -30,6 +30,11 @@ export class Bench {
     return join(this.#dist, "cli/main.js");
   }
 
+  /** True where a second process is refused as long as the first one runs. */
+  get isOfOneProcess() {
+    return this.#store === "pglite";
+  }
+
   /** A new folder for one task. */
   createPlace() {
     this.#count += 1;

@@ -62,6 +62,34 @@ function drawRandom({ below, pick }) {
   return { point: name, job, strikes };
 }
 
+/** Strikes at the impatient user's tasks: a kill before each of several rounds of typing. */
+function drawImpatient({ below, pick }) {
+  const point = () => atPoint(`${pick(["intent", "spawned", "done", "half-snapshot"])}:${1 + below(4)}`);
+  const draw = () =>
+    pick([
+      () => atTime,
+      point,
+      () => atEffect(pick(EFFECTS)),
+      () => outlive(pick(EFFECTS)),
+      () => atPoint(`operation:${1 + below(120)}`),
+    ])();
+  const strikes = Array.from({ length: 3 + below(4) }, draw);
+  return { point: `impatient, first ${strikes[0].point?.split(":")[0] ?? strikes[0].by}`, job: "impatient", strikes };
+}
+
+/** As `planTasks`, of the impatient user. */
+export function planImpatience({ killsWanted, random }) {
+  let count = 0;
+  return {
+    next: (kills) => {
+      if (kills >= killsWanted || count > killsWanted * 2) return undefined;
+      count += 1;
+      return { ...drawImpatient(random), seed: FIRST_SEED * count + random.below(1e6) };
+    },
+    untouched: () => [],
+  };
+}
+
 /**
  * Shape: `only` names the points wanted, all when empty. `next(kills)` gives the next task, `undefined` when enough was
  * killed; `untouched(tally)` says which points no kill struck, for then nothing was shown there.

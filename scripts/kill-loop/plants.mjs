@@ -17,6 +17,8 @@ const PLANTS = {
   late: spoilLedger((ledger) => appendFileSync(ledger, "late-left\n")),
   /** The program runs steps again that may have acted: kills in the middle of an effect must show it. */
   rerun: { ...nothing, flags: ["--on-unknown", "rerun"] },
+  /** The impatient user's `run` begins anew beside what waits. */
+  anew: { ...nothing, runFlags: ["--new"] },
   /** A person who says `rerun` without looking. */
   careless: { ...nothing, answer: { answer: "rerun" } },
 };

@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { listKinds } from "../stores/servers.mjs";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 const VITEST = join(ROOT, "node_modules/vitest/vitest.mjs");
@@ -25,6 +26,18 @@ export async function readJson(script, ...args) {
 /** Runs the kill loop. Shape: as every suite's answer. */
 export function killLoop(kills, seed = 1, store = "file") {
   return countKills("scripts/kill-loop.mjs", ["--kills", kills, "--seed", seed, "--workers", 1, "--store", store]);
+}
+
+/** So many kills on every store that is here. */
+export async function impatientKills(kills) {
+  const sum = { tried: 0, violations: [] };
+  for (const store of await listKinds()) {
+    const args = ["--impatient", "--kills", kills, "--workers", 1, "--store", store];
+    const { tried, violations } = await countKills("scripts/kill-loop.mjs", args);
+    sum.tried += tried;
+    sum.violations.push(...violations.map((text) => `${store}: ${text}`));
+  }
+  return sum;
 }
 
 export async function countKills(script, args) {

@@ -2,7 +2,7 @@
  * What is proven, as data: each suite tries cases, counts them, and names what was wrong. `least` is how many cases there must
  * be at least in that form; a form that is absent there has the suite not. One that is `alone` runs when no other does.
  */
-import { countKills, countMutants, killLoop, mixedRounds, readJson, runTests } from "./suite-runs.mjs";
+import { countKills, countMutants, impatientKills, killLoop, mixedRounds, readJson, runTests } from "./suite-runs.mjs";
 
 const EXPLORED = [
   { name: "crash after every operation", least: { commit: 30_000, long: 1_000_000 } },
@@ -61,6 +61,11 @@ export const SUITES = [
     name: "kill -9 of the real program",
     least: { commit: 200, long: 20_000 },
     run: (form) => killLoop(form === "long" ? 20_000 : 200),
+  },
+  {
+    name: "kill -9 of a user without patience: the same command again, side by side, on every store",
+    least: { commit: 8, long: 1_000 },
+    run: (form) => impatientKills(form === "long" ? 300 : 3),
   },
   {
     name: "kill -9 within turns and tools of models, over four wires",

@@ -28,7 +28,9 @@ export async function performFunction(
   const { functionGuard } = deps;
   const { path: step } = work.step;
   const { function: reference } = work.definition as FunctionStep;
-  const run = await functionGuard.run(step, () => loadFunction(deps, work, reference));
+  const load = (): Promise<StepFunction> => loadFunction(deps, work, reference);
+  // A function of this program is only looked up: no code of the workflow's runs.
+  const run = await (isInProgram(reference) ? load() : functionGuard.run(step, load));
   const open = openFunctionContext(work, sink, signal);
   const running = functionGuard.run(step, () => run(open.context));
   const ended = await untilAborted(signal, running, (error) => {
@@ -102,6 +104,8 @@ export function loadFunction(deps: PerformerDeps, work: StepWork, reference: str
   return importFunction({ functions, folder: work.workflowFolder, step: work.step.path }, reference);
 }
 
+const isInProgram = (reference: string): boolean => reference.startsWith("@");
+
 /**
  * The function of a reference, `file.mjs#name` or `@path`.
  *
@@ -109,7 +113,7 @@ export function loadFunction(deps: PerformerDeps, work: StepWork, reference: str
  */
 export async function importFunction(at: FunctionPlace, reference: string): Promise<StepFunction> {
   const { functions, folder, step } = at;
-  if (reference.startsWith("@")) {
+  if (isInProgram(reference)) {
     const given = functions.get(reference) ?? functions.get(reference.slice(1));
     if (given !== undefined) return given as StepFunction;
     throw notFound(

@@ -12,8 +12,9 @@ import { measureValue } from "./value-size.js";
 export class WishList {
   readonly #folded: ReadonlyMap<string, JsonValue>;
   readonly #outer: WishList | undefined;
-  readonly #changes = new Map<string, { readonly of: ChannelChange[]; sizeBytes: number }>();
-  readonly #substeps = new Set<string>();
+  /** Both are made with the first wish: most attempts have none, and many are under way at once. */
+  #changes: Map<string, { readonly of: ChannelChange[]; sizeBytes: number }> | undefined;
+  #substeps: Set<string> | undefined;
   #sizeBytes = 0;
   #checkpoint: JsonObject | undefined;
   #again = false;
@@ -25,19 +26,20 @@ export class WishList {
 
   read(key: string): JsonValue | undefined {
     let value = this.#outer === undefined ? this.#folded.get(key) : this.#outer.read(key);
-    for (const change of this.#changes.get(key)?.of ?? []) value = applyChange(value, change);
+    for (const change of this.#changes?.get(key)?.of ?? []) value = applyChange(value, change);
     return value;
   }
 
   /** A value that is set takes the place of all that was made of its key before. Errors: VALUE_TOO_LARGE. */
   change(change: ChannelChange): void {
     const sizeBytes = measureValue(change.value) + measureValue(change.key);
-    const before = this.#changes.get(change.key);
+    const changes = (this.#changes ??= new Map());
+    const before = changes.get(change.key);
     const replacedBytes = change.op === "set" ? (before?.sizeBytes ?? 0) : 0;
     this.#requireRoom(sizeBytes - replacedBytes);
     this.#sizeBytes += sizeBytes - replacedBytes;
     if (before === undefined || change.op === "set") {
-      this.#changes.set(change.key, { of: [change], sizeBytes });
+      changes.set(change.key, { of: [change], sizeBytes });
       return;
     }
     before.of.push(change);
@@ -57,20 +59,20 @@ export class WishList {
     for (const change of channel) this.change(change);
     if (checkpoint !== undefined) this.requestCheckpoint(checkpoint);
     if (again === true) this.requestNextIteration();
-    for (const name of substeps) this.#substeps.add(name);
+    for (const name of substeps) (this.#substeps ??= new Set()).add(name);
   }
 
   /** The wishes of a finished sub-step, once. */
   takeSubstep(name: string, wishes: Wishes | undefined): void {
-    if (wishes === undefined || this.#substeps.has(name)) return;
-    this.#substeps.add(name);
+    if (wishes === undefined || this.#substeps?.has(name) === true) return;
+    (this.#substeps ??= new Set()).add(name);
     this.take(wishes);
   }
 
   /** All of them, to be recorded; `undefined` when there are none. */
   list(): Wishes | undefined {
-    const channel = [...this.#changes.values()].flatMap((changes) => changes.of);
-    const substeps = [...this.#substeps];
+    const channel = [...(this.#changes?.values() ?? [])].flatMap((changes) => changes.of);
+    const substeps = [...(this.#substeps ?? [])];
     if (channel.length === 0 && substeps.length === 0 && this.#checkpoint === undefined && !this.#again)
       return undefined;
     return {

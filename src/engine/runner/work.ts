@@ -107,23 +107,29 @@ function findEarlierVisit(
   return state.steps.get(stepIdOf({ path, round, visit: visit - 1 }));
 }
 
+/** Of nearly every attempt; shared, as many are under way at once. */
+const NO_HISTORY: Pick<StepWork, "turns" | "tools" | "substeps"> = {
+  turns: [],
+  tools: new Map(),
+  substeps: new Map(),
+};
+
 async function loadHistory(state: TaskState, step: StepEntry, values: LargeValues) {
   const history = state.histories.get(step.id);
+  if (history === undefined) return NO_HISTORY;
   const turns: JsonValue[] = [];
   const tools = new Map<string, { readonly result?: JsonValue; readonly tool?: string }>();
   const substeps = new Map<string, EndedSubstep>();
-  if (history !== undefined) {
-    for (const turn of history.turns) turns.push(await values.resolve(turn));
-    for (const [call, { result, tool }] of history.tools)
-      tools.set(call, {
-        ...(tool === undefined ? {} : { tool }),
-        ...(result === undefined ? {} : { result: await values.resolve(result) }),
-      });
-    for (const [name, { value, failure, within }] of history.substeps) {
-      const place = within === undefined ? {} : { within };
-      if (value !== undefined) substeps.set(name, { value: await values.resolve(value), ...place });
-      else if (failure !== undefined) substeps.set(name, { failure, ...place });
-    }
+  for (const turn of history.turns) turns.push(await values.resolve(turn));
+  for (const [call, { result, tool }] of history.tools)
+    tools.set(call, {
+      ...(tool === undefined ? {} : { tool }),
+      ...(result === undefined ? {} : { result: await values.resolve(result) }),
+    });
+  for (const [name, { value, failure, within }] of history.substeps) {
+    const place = within === undefined ? {} : { within };
+    if (value !== undefined) substeps.set(name, { value: await values.resolve(value), ...place });
+    else if (failure !== undefined) substeps.set(name, { failure, ...place });
   }
   return { turns, tools, substeps };
 }

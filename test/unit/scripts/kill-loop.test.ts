@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { findHistoryFaults, wasSpawned } from "../../../scripts/kill-loop/history.mjs";
 import { EFFECTS, findLedgerFaults } from "../../../scripts/kill-loop/ledger.mjs";
+import { findSaidFaults } from "../../../scripts/kill-loop/impatient-words.mjs";
 import { planTasks } from "../../../scripts/kill-loop/plan.mjs";
 import { createRandom } from "../../../scripts/kill-loop/random.mjs";
 
@@ -90,5 +91,21 @@ describe("the plan", () => {
       { point: "done", strikes: 0 },
     ];
     expect(plan.untouched({ points })).toEqual(["done: never struck"]);
+  });
+});
+
+describe("what a command may say while others are typed", () => {
+  const ended = (code: number, stderr = "") => ({ code, stdout: "", stderr });
+
+  it.each([
+    ["an end without a question", ["run", "f"], ended(0), 0],
+    ["a status with the next command", ["resume", "t"], ended(22, "splashdown answer t q done"), 0],
+    ["the owner, with a command that shows it", ["run", "f"], ended(11, "splashdown attach t"), 0],
+    ["a question that names no command", ["run", "f"], ended(20, "a person is needed"), 1],
+    ["a failure", ["recover"], ended(4), 1],
+    ["several tasks of one definition", ["run", "f"], ended(2), 1],
+    ["a mistake of ours", ["run", "f"], ended(1, "[INTERNAL]"), 2],
+  ])("judges %s", (_what, words, end, faults) => {
+    expect(findSaidFaults(words, end)).toHaveLength(faults);
   });
 });

@@ -1,0 +1,32 @@
+/** The kill loop under a user without patience, in short: every store, and planted faults. */
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { PROJECT_FOLDER, runCommand } from "../../support/built-program.js";
+import { findPostgres } from "../../support/postgres-server.js";
+import { withFolder } from "../../support/store-places.js";
+
+const STORES = ["file", "sqlite", ...(findPostgres() === undefined ? [] : ["postgres"])];
+
+function runLoop(...args: string[]) {
+  const loop = join(PROJECT_FOLDER, "scripts/kill-loop.mjs");
+  const words = [loop, "--impatient", "--workers", "1", ...args];
+  return withFolder((cwd) => runCommand(words, { cwd, program: process.execPath, env: { TMPDIR: cwd } }));
+}
+
+describe("the kill loop under a user who types again and again", () => {
+  it.each(STORES)("finds no effect twice, no twin and no answer lost: %s", async (store) => {
+    const { code, stdout } = await runLoop("--kills", "2", "--store", store);
+    expect(stdout).not.toContain("FAULT");
+    expect(stdout).toMatch(/^[2-9] kills, \d+ tasks, \d+ unknown outcomes reported, 0 violations/m);
+    expect(code).toBe(0);
+  });
+
+  it.each([
+    ["anew", "a twin: "],
+    ["rerun", "happened 2 times"],
+  ])("reports the planted violation %s", async (plant, text) => {
+    const { code, stdout } = await runLoop("--kills", "2", "--plant", plant);
+    expect(stdout).toContain(text);
+    expect(code).toBe(1);
+  });
+});
