@@ -164,30 +164,37 @@ async function driveTask(store, tally) {
   const place = new Place(store);
   try {
     let args = ["run", "w.json", "--task", "t"];
-    for (let round = 0; args !== undefined; round += 1) {
-      if (round === ROUNDS_MAX)
-        return tally.violations.push(
-          `no end after ${ROUNDS_MAX} rounds: ${place.show()?.status}; ${args.join(" ")}: ${place.said}`,
-        );
-      const container = place.start(args);
-      const isStruck = round < STRUCK_ROUNDS_MAX && random.below(4) > 0;
-      const endAt = performance.now() + (isStruck ? 700 + random.below(2_500) : 60_000);
-      while (!place.hasEnded && performance.now() < endAt) await sleep(20);
-      if (!place.hasEnded && strike(container)) tally.kills += 1;
-      await sleep(100 + random.below(300));
+    for (let round = 0; args !== undefined && round < ROUNDS_MAX; round += 1) {
+      await runRound(place, args, { isStruck: round < STRUCK_ROUNDS_MAX && random.below(4) > 0, tally });
       args = chooseNext(place);
     }
-    for (let index = 0; index < STEPS; index += 1) {
-      const begun = place.count(`begin s${index}`);
-      const allowed = 1 + (place.reruns.get(`s${index}`) ?? 0);
-      if (begun > allowed)
-        tally.violations.push(`s${index} began ${begun} times, asked ${allowed - 1} times (${place.folder})`);
-    }
-    tally.questions += [...place.reruns.values()].reduce((sum, count) => sum + count, 0);
-    tally.tasks += 1;
+    if (args !== undefined)
+      tally.violations.push(
+        `no end after ${ROUNDS_MAX} rounds: ${place.show()?.status}; ${args.join(" ")}: ${place.said}`,
+      );
+    judgeEffects(place, tally);
   } finally {
     place.remove();
   }
+}
+
+async function runRound(place, args, { isStruck, tally }) {
+  const container = place.start(args);
+  const endAt = performance.now() + (isStruck ? 700 + random.below(2_500) : 60_000);
+  while (!place.hasEnded && performance.now() < endAt) await sleep(20);
+  if (!place.hasEnded && strike(container)) tally.kills += 1;
+  await sleep(100 + random.below(300));
+}
+
+function judgeEffects(place, tally) {
+  for (let index = 0; index < STEPS; index += 1) {
+    const begun = place.count(`begin s${index}`);
+    const allowed = 1 + (place.reruns.get(`s${index}`) ?? 0);
+    if (begun > allowed)
+      tally.violations.push(`s${index} began ${begun} times, asked ${allowed - 1} times (${place.folder})`);
+  }
+  tally.questions += [...place.reruns.values()].reduce((sum, count) => sum + count, 0);
+  tally.tasks += 1;
 }
 
 const servers = await openServers(values.store);
