@@ -6,7 +6,7 @@
  *
  * Its life: a request is *skipped* (switched off, or over the budget), or *queued*. At most one is *in flight*. A newer
  * request takes the place of an optional one that still waits; a required one is always written. Of a large state an
- * optional one is skipped until the history has grown by a share of it: what a restart then folds is small beside it. In flight: journal
+ * optional one is skipped until the history has grown by half of it: what a restart then folds is small beside it. In flight: journal
  * durable to the position → encode in slices → seal → store → `snapshot_written` recorded → the request is *done* →
  * retention. What fails is recorded as `snapshot_failed` and said aloud; after a failure the next request is tried
  * whatever the budget, so that two in a row are two in a row.
@@ -88,9 +88,12 @@ interface Ledger {
 
 const ERROR_TEXT_CHARS_MAX = 1000;
 const NOT_WAITED_FOR = { required: false, written: Promise.resolve() };
-/** From so many steps and checkpoints on, an optional file is written only when the history has grown by a share of them. */
+/**
+ * From so many steps and checkpoints on, an optional file is written only when the history has grown by half as many records: a
+ * restart folds so many in no time, and what captures and texts take stays a share of the work.
+ */
 const LARGE_STATE_ENTRIES = 512;
-const CAPTURES_PER_STATE = 4;
+const CAPTURES_PER_STATE = 2;
 
 class SnapshotQueue implements CheckpointManager {
   readonly counts = { written: 0, skipped: 0, coalesced: 0, failed: 0 };
