@@ -144,18 +144,27 @@ function describeHead(taken: SnapshotCapture): PayloadHead {
 function* describeAgents(taken: SnapshotCapture): Generator<readonly [string, CheckpointAgent]> {
   const reported = new Set(taken.channel.map(([key]) => key));
   if (!reported.has(`${AGENT_KEY_PREFIX}atlas`)) yield ["atlas", describeOrchestrator(taken)];
-  const evaluator = describeEvaluator(taken.evaluations);
+  const evaluator = describeEvaluator(taken);
   if (evaluator !== undefined) yield ["apollo", evaluator];
   let number = 0;
-  for (const step of taken.steps) {
-    if (step.kind === "scorer" || step.kind === "set" || step.kind === "wait") continue;
+  for (const { step, iterations } of listSpecialists(taken.steps)) {
     number += 1;
-    yield [`mercury_${number}`, describeSpecialist(step)];
+    yield [`mercury_${number}`, { ...describeSpecialist(step), ...(iterations > 1 ? { iterations } : {}) }];
   }
   for (const [key, value] of taken.channel) {
     if (key.startsWith(AGENT_KEY_PREFIX) && isJsonObject(value))
       yield [key.slice(AGENT_KEY_PREFIX.length), describeReported(key, value)];
   }
+}
+
+/** A specialist is one agent, however often it began; the last time counts. */
+function listSpecialists(steps: readonly StepEntry[]): Iterable<{ step: StepEntry; iterations: number }> {
+  const byPath = new Map<string, { step: StepEntry; iterations: number }>();
+  for (const step of steps) {
+    if (step.kind === "scorer" || step.kind === "set" || step.kind === "wait") continue;
+    byPath.set(step.path, { step, iterations: (byPath.get(step.path)?.iterations ?? 0) + 1 });
+  }
+  return byPath.values();
 }
 
 /** An agent as a program reported it. */
@@ -164,10 +173,17 @@ function describeReported(key: string, report: JsonObject): CheckpointAgent {
   const texts = Array.isArray(blockers) ? blockers.filter((item): item is string => typeof item === "string") : [];
   return {
     status: AGENT_STATUSES.find((candidate) => candidate === status) ?? "active",
+    agent_type: typeOfReported(key.slice(AGENT_KEY_PREFIX.length)),
     ...(typeof confidence === "number" ? { confidence } : {}),
     ...(texts.length === 0 ? {} : { blockers: texts }),
     state: `channel.${key}`,
   };
+}
+
+/** By the names of the seeds; any other agent of a program does a part of the work. */
+function typeOfReported(agent: string): "orchestrator" | "specialist" | "evaluator" {
+  if (agent === "atlas") return "orchestrator";
+  return agent === "apollo" ? "evaluator" : "specialist";
 }
 
 const AGENT_STATUSES: readonly CheckpointAgent["status"][] = ["launched", "active", "completed", "failed", "blocked"];
@@ -184,19 +200,23 @@ function describeOrchestrator(taken: SnapshotCapture): CheckpointAgent {
   const confidence = decision?.confidence ?? latestConfidence(taken.phases);
   return {
     status: ORCHESTRATOR_STATUS[taken.event.status],
+    agent_type: "orchestrator",
     ...(confidence === undefined ? {} : { confidence }),
     ...(decision === undefined ? {} : { last_decision: decision.type }),
     state: "scopes",
   };
 }
 
-function describeEvaluator(evaluations: readonly EvaluationEntry[]): CheckpointAgent | undefined {
+function describeEvaluator({ evaluations, decisions }: SnapshotCapture): CheckpointAgent | undefined {
   const last = evaluations.at(-1);
   if (last === undefined) return undefined;
+  const decided = last.verdict === undefined ? undefined : decisions.findLast(({ agent }) => agent === "apollo");
+  const decision = decided?.type ?? last.verdict;
   return {
     status: last.verdict === undefined ? "active" : "completed",
+    agent_type: "evaluator",
     ...(last.score === undefined ? {} : { confidence: last.score / 100 }),
-    ...(last.verdict === undefined ? {} : { last_decision: last.verdict }),
+    ...(decision === undefined ? {} : { last_decision: decision }),
     state: "evaluations",
   };
 }
@@ -205,9 +225,10 @@ function describeSpecialist(step: StepEntry): CheckpointAgent {
   const confidence = step.confidence?.value ?? step.confidenceHistory.at(-1);
   return {
     status: specialistStatus(step),
+    agent_type: "specialist",
     name: step.name,
     ...(confidence === undefined ? {} : { confidence }),
-    ...(step.status === "completed" ? { output_ref: step.path } : {}),
+    ...(step.savedAs === undefined ? {} : { output_ref: step.savedAs }),
     ...(step.blockers.length === 0 ? {} : { blockers: step.blockers }),
     state: step.id,
   };
@@ -282,10 +303,11 @@ function latestConfidence(phases: readonly PhaseEntry[]): number | undefined {
 }
 
 function describeConfidence(phases: readonly PhaseEntry[]): CheckpointPayload["confidence"] {
-  const overall = latestConfidence(phases);
   const known = phases.flatMap((phase) =>
     phase.confidence === undefined ? [] : [[phase.name, phase.confidence] as const],
   );
+  // A chain is as strong as its weakest phase; as in the report of confidence.
+  const overall = known.length === 0 ? undefined : Math.min(...known.map(([, confidence]) => confidence));
   return { ...(overall === undefined ? {} : { overall }), phases: Object.fromEntries(known) };
 }
 

@@ -7,6 +7,7 @@ import type { ErrorCode } from "../base/error-table.js";
 import type { CheckpointHeader } from "../schema/generated/checkpoint-header.js";
 import type { TaskVault } from "../vault/contract.js";
 import { readLayout } from "./layout.js";
+import { parseSnapshotName } from "./names.js";
 import { UNHURRIED } from "./pace.js";
 import { decodePayload } from "./payload.js";
 import { openText } from "./sealed-payload.js";
@@ -45,7 +46,8 @@ export async function validateFile(bytes: Uint8Array, options: FileReportOptions
   const checks: FileCheck[] = [];
   const { vault, name } = options;
   const layout = await attempt(checks, "structure", () => readLayout(bytes, options.rawBytesMax, UNHURRIED));
-  if (layout !== undefined && name !== undefined)
+  // A copy that a program made has a name of its own, which says nothing.
+  if (layout !== undefined && name !== undefined && parseSnapshotName(name) !== undefined)
     await attempt(checks, "name", async () => requireName(name, layout.header));
   else checks.push({ check: "name", result: "skipped" });
   const canOpen = layout !== undefined && vault !== undefined;

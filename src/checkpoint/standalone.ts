@@ -11,7 +11,7 @@ import type { Clock } from "../base/clock.js";
 import { assert, isErrorCode, SplashdownError } from "../base/errors.js";
 import { type CheckpointId, createUuid, type TaskId } from "../base/ids.js";
 import type { JsonObject, JsonValue } from "../base/json.js";
-import { encodeValue } from "../base/json-encoding.js";
+import { decodeValue, encodeValue } from "../base/json-encoding.js";
 import type { RandomSource } from "../base/random.js";
 import type { Decision } from "../engine/events/decision.js";
 import type { EngineEvent, EventOf, Trigger } from "../engine/events/events.js";
@@ -48,7 +48,8 @@ export interface StandaloneState {
   readonly checkpointId: CheckpointId;
   readonly seq: number;
   readonly phase: number;
-  readonly agents: Readonly<Record<string, JsonValue>>;
+  /** As they were reported, dates, maps, sets and bytes too. */
+  readonly agents: Readonly<Record<string, unknown>>;
   readonly decisions: readonly Decision[];
   readonly metadata: JsonObject;
 }
@@ -158,8 +159,7 @@ class ProgramCheckpoints implements StandaloneCheckpoints {
   }
 
   async startPhase(phase: number): Promise<void> {
-    if (!Number.isSafeInteger(phase) || phase < 1)
-      throw new SplashdownError("USAGE_INVALID", `phases count from 1, not ${phase}`);
+    requirePhase(phase);
     this.#phase = phase;
     await this.#checkpoint("phase_started", {});
   }
@@ -168,7 +168,7 @@ class ProgramCheckpoints implements StandaloneCheckpoints {
     for (const listed of (await this.list()).toReversed()) {
       if (listed.file === undefined) continue;
       try {
-        return await this.#load(listed);
+        return showStored(await this.#load(listed));
       } catch (error) {
         if (!isErrorCode(error, ...FILE_DAMAGE)) throw error;
       }
@@ -177,6 +177,11 @@ class ProgramCheckpoints implements StandaloneCheckpoints {
   }
 
   async load(name: string): Promise<StandaloneState> {
+    return showStored(await this.#loadNamed(name));
+  }
+
+  async #loadNamed(name: string): Promise<StoredState> {
+    requireName(name);
     return this.#load(selectCheckpoint(await this.list(), name));
   }
 
@@ -185,6 +190,7 @@ class ProgramCheckpoints implements StandaloneCheckpoints {
   }
 
   async delete(name: string): Promise<boolean> {
+    requireName(name);
     const { file } = selectCheckpoint(await this.list(), name);
     if (file === undefined) return false;
     await this.#record([{ type: "pruned", atMs: this.#nowMs(), files: [file.name], reason: "deleted on request" }]);
@@ -198,7 +204,8 @@ class ProgramCheckpoints implements StandaloneCheckpoints {
   }
 
   async resumeFromPhase(phase: number): Promise<StandaloneState> {
-    const loaded = await this.load(`phase${phase}`);
+    requirePhase(phase);
+    const loaded = await this.#loadNamed(`phase${phase}`);
     this.#phase = phase;
     const atMs = this.#nowMs();
     const restored = Object.entries(loaded.agents).map(([agent, value]): EngineEvent => ({
@@ -210,7 +217,7 @@ class ProgramCheckpoints implements StandaloneCheckpoints {
     }));
     const text = `went back to checkpoint ${loaded.seq} of phase ${phase}`;
     await this.#record([...restored, { type: "noted", atMs, text, facts: { checkpoint_id: loaded.checkpointId } }]);
-    return loaded;
+    return showStored(loaded);
   }
 
   #nowMs(): number {
@@ -245,7 +252,7 @@ class ProgramCheckpoints implements StandaloneCheckpoints {
     return entry;
   }
 
-  async #load({ entry, file }: ListedCheckpoint): Promise<StandaloneState> {
+  async #load({ entry, file }: ListedCheckpoint): Promise<StoredState> {
     if (file === undefined) {
       throw new SplashdownError("CHECKPOINT_NOT_FOUND", `the file of checkpoint ${entry.seq} was removed`, {
         details: { task: this.#options.store.name },
@@ -262,6 +269,26 @@ class ProgramCheckpoints implements StandaloneCheckpoints {
       metadata: entry.metadata ?? {},
     };
   }
+}
+
+/** With the values of agents as they are stored. */
+type StoredState = Omit<StandaloneState, "agents"> & { readonly agents: Readonly<Record<string, JsonValue>> };
+
+function showStored({ agents, ...rest }: StoredState): StandaloneState {
+  return {
+    ...rest,
+    agents: Object.fromEntries(Object.entries(agents).map(([agent, value]) => [agent, decodeValue(value)])),
+  };
+}
+
+function requireName(name: unknown): asserts name is string {
+  if (typeof name === "string" && name !== "") return;
+  throw new SplashdownError("USAGE_INVALID", "name a checkpoint: id, sequence, phaseN, file or latest");
+}
+
+function requirePhase(phase: unknown): void {
+  if (typeof phase === "number" && Number.isSafeInteger(phase) && phase >= 1) return;
+  throw new SplashdownError("USAGE_INVALID", `phases count from 1, not ${String(phase)}`);
 }
 
 function requireConfidence(confidence: number | undefined): void {

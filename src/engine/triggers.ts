@@ -13,7 +13,9 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import type { Choice } from "./choice.js";
 import type { EngineEvent, EventOf, Trigger } from "./events/events.js";
 import { computeElapsedMs } from "./advance/time-limits.js";
-import { ownPhaseNumber, requireTask } from "./lookup.js";
+import type { NodeDefinition } from "../definition/workflow.js";
+import { nameOfPath, parentPathOf } from "./events/identity.js";
+import { findPlace, isHook, ownPhaseNumber, requireTask } from "./lookup.js";
 import type { TaskState } from "./state/state.js";
 
 const MEMORY_HIGH = 0.85;
@@ -33,6 +35,8 @@ export const CONFIDENCE_DECISIONS = new Set([
   "proceed_below",
 ]);
 
+type Status = EventOf<"checkpoint_recorded">["status"];
+
 export interface CheckpointRequest {
   readonly trigger: Trigger;
   readonly phase: number;
@@ -50,7 +54,7 @@ export function recordCheckpoint(choice: Choice, request: CheckpointRequest): Ev
     seq: 0,
     phase: request.phase,
     trigger: request.trigger,
-    status: request.status ?? "in_progress",
+    status: statusNow(choice.state, request.status ?? "in_progress"),
     ...(request.note === undefined ? {} : { note: request.note }),
     metadata: { ...request.metadata, memory_bytes: choice.context.memoryBytes },
   };
@@ -100,6 +104,12 @@ function extraCheckpoints(choice: Choice, fired: Map<Trigger, number>, settings:
   const allowed = requests.filter((request) => isAllowed(choice, request, { fired, settings }));
   for (const request of allowed) fired.set(request.trigger, choice.nowMs);
   return allowed.map((request) => recordCheckpoint(choice, request));
+}
+
+/** Where the workflow itself has ended, what comes after it (a hook) is recorded of an ended task. */
+function statusNow({ task }: TaskState, status: Status): Status {
+  if (task?.root === undefined || status !== "in_progress") return status;
+  return task.root.outcome === "failed" ? "failed" : "completed";
 }
 
 function requestAfter(choice: Choice, event: EngineEvent): CheckpointRequest | undefined {
@@ -152,17 +162,45 @@ function requestAfterScope(state: TaskState, event: EventOf<"scope_left">): Chec
 function requestAfterStep(choice: Choice, event: EventOf<"step_completed">): CheckpointRequest | undefined {
   const step = choice.state.steps.get(event.step);
   if (step === undefined) return undefined;
-  const metadata = { step: event.step, visit: step.visit };
+  const layer = layerOf(choice.state, step.path);
+  const metadata = { step: event.step, visit: step.visit, ...(layer === undefined ? {} : { layer_index: layer }) };
+  const phase = isHook(step.path) ? currentPhase(choice.state) : step.phase;
   const wished = event.wishes?.checkpoint;
   if (wished !== undefined) {
     const elapsed = { task: step.name, cycle: step.visit, elapsed_ms: computeElapsedMs(choice.state, choice.nowMs) };
     return {
       trigger: "user_requested",
-      phase: step.phase,
+      phase,
       metadata: { ...wished, ...metadata, ...elapsed },
     };
   }
-  return SPECIALIST_KINDS.has(step.kind) ? { trigger: "specialist_finished", phase: step.phase, metadata } : undefined;
+  return SPECIALIST_KINDS.has(step.kind) ? { trigger: "specialist_finished", phase, metadata } : undefined;
+}
+
+/** The layer of a step in its DAG, from 0: one more than the deepest of what it depends on. Source: seed 001. */
+function layerOf(state: TaskState, path: string): number | undefined {
+  const parent = parentPathOf(path);
+  const scope = parent === undefined ? undefined : findPlace(state, parent)?.node;
+  if (scope?.node !== "scope" || scope.scope !== "dag") return undefined;
+  const layers = layersOf.get(scope) ?? computeLayers(scope.children);
+  layersOf.set(scope, layers);
+  return layers.get(nameOfPath(path));
+}
+
+const layersOf = new WeakMap<object, ReadonlyMap<string, number>>();
+
+/** Shape: what depends on itself, which no checked definition does, is in no layer. */
+function computeLayers(nodes: readonly Pick<NodeDefinition, "name" | "dependsOn">[]): ReadonlyMap<string, number> {
+  const layers = new Map<string, number>();
+  for (let found = -1; found !== layers.size;) {
+    found = layers.size;
+    for (const { name, dependsOn } of nodes) {
+      const above = dependsOn.map((needed) => layers.get(needed));
+      if (!layers.has(name) && above.every((layer) => layer !== undefined))
+        layers.set(name, Math.max(-1, ...above) + 1);
+    }
+  }
+  return layers;
 }
 
 function requestAfterFailure(state: TaskState, event: EventOf<"step_failed">): CheckpointRequest | undefined {

@@ -8,7 +8,7 @@ import type { JsonObject } from "../base/json.js";
 import type { OnUnknown } from "../definition/values.js";
 import type { KeySourceSetting } from "../vault/key-source.js";
 import type * as Faces from "./faces/face-views.js";
-import type { ProgramCheckpoints } from "./retention/program-checkpoints.js";
+import type { ProgramCheckpoints, ProgramState } from "./retention/program-checkpoints.js";
 import type {
   ExportOptions,
   ExportView,
@@ -60,8 +60,8 @@ export type * from "./verb-views.js";
 
 export type { KeySourceSetting, OnUnknown };
 export type * from "./past/past-views.js";
-export type { ProgramCheckpoints };
-export type { AgentReport, DecisionReport, StandaloneState } from "../checkpoint/standalone.js";
+export type { ProgramCheckpoints, ProgramState };
+export type { AgentReport, DecisionReport } from "../checkpoint/standalone.js";
 
 export interface Splashdown {
   run(options: RunOptions): Promise<RunView>;

@@ -4,7 +4,7 @@ import { quoteArgument } from "../base/shell-text.js";
 import type { EngineEvent } from "../engine/events/events.js";
 import type { Decision } from "../engine/events/decision.js";
 import { currentStepId } from "../engine/lookup.js";
-import type { QuestionEntry, StepEntry, TaskState } from "../engine/state/state.js";
+import type { CheckpointEntry, QuestionEntry, StepEntry, TaskState } from "../engine/state/state.js";
 import type { QuestionOption } from "../engine/people/question-option.js";
 import type { Wizard } from "../engine/people/wizard.js";
 import { chooseGoingOn, describeProgram, isOfDefiningProgram, type Origin } from "./run/program-functions.js";
@@ -176,7 +176,7 @@ export function viewPhases(state: TaskState): JsonObject[] {
 }
 
 /** Source: seed 003, decisions. */
-export function viewDecisions(state: TaskState): JsonObject[] {
+export function viewDecisions(state: { readonly decisions: readonly Decision[] }): JsonObject[] {
   return state.decisions.map((decision) => ({
     timestamp: formatTime(decision.atMs),
     agent: decision.agent,
@@ -201,7 +201,11 @@ export function countSteps(state: TaskState): { done: number; failed: number; sk
 }
 
 export function viewCheckpoints(task: string, state: TaskState): CheckpointView[] {
-  return state.checkpoints.map((entry) => ({
+  return state.checkpoints.map((entry) => viewCheckpoint(task, entry));
+}
+
+export function viewCheckpoint(task: string, entry: CheckpointEntry): CheckpointView {
+  return {
     task,
     checkpoint_id: entry.checkpointId,
     seq: entry.seq,
@@ -213,7 +217,7 @@ export function viewCheckpoints(task: string, state: TaskState): CheckpointView[
     ...(entry.note === undefined ? {} : { note: entry.note }),
     ...(entry.metadata === undefined ? {} : { metadata: entry.metadata }),
     ...(entry.snapshot === undefined ? {} : { file: entry.snapshot.file, size: entry.snapshot.sizeBytes }),
-  }));
+  };
 }
 
 export function viewEvent(n: number, event: EngineEvent): EventView {

@@ -141,6 +141,7 @@ function completedEntry(before: StepEntry, event: EventOf<"step_completed">): St
     held: undefined,
     endedAtMs: event.atMs,
     output: event.output,
+    savedAs: event.saved?.[0]?.file,
     error: undefined,
     refusals: undefined,
     retryAtMs: undefined,

@@ -45,6 +45,7 @@ export function freezeEntry(entry: StepEntry): StepEntry {
     dueAtMs: entry.dueAtMs,
     process: entry.process,
     output: entry.output,
+    savedAs: entry.savedAs,
     error: entry.error,
     confidence: entry.confidence,
     confidenceHistory: entry.confidenceHistory,

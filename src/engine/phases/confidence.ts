@@ -54,6 +54,8 @@ export interface PhaseConfidence {
   readonly uncertainties: readonly { readonly specialist: string; readonly uncertainty: JsonValue }[];
   /** The specialist with the lowest confidence of its own. */
   readonly weakest?: string;
+  /** Who failed for good: they are not started once more under another name. */
+  readonly failed?: readonly string[];
 }
 
 /** What Apollo measured in the phase. */
@@ -93,7 +95,8 @@ export function computePhaseConfidence(reports: readonly SpecialistReport[], rol
   const setbacks = merged.reduce((sum, report) => sum + (report.restarts ?? 0), rollbacks);
   const cost = UNCERTAINTY_COST * (uncertainties.length + setbacks);
   const penalty = roundShare(Math.min(UNCERTAINTY_COST_MAX, cost));
-  if (counted.length === 0) return { penalty, setbacks, uncertainties };
+  const failed = merged.flatMap((report) => (report.failed ? [report.name] : []));
+  if (counted.length === 0) return { penalty, setbacks, uncertainties, ...(failed.length === 0 ? {} : { failed }) };
   let sum = 0;
   let weights = 0;
   let weakest = counted[0];
@@ -110,6 +113,7 @@ export function computePhaseConfidence(reports: readonly SpecialistReport[], rol
     penalty,
     setbacks,
     uncertainties,
+    ...(failed.length === 0 ? {} : { failed }),
     ...(weakest === undefined ? {} : { weakest: weakest.name }),
   };
 }

@@ -7,7 +7,7 @@
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import type { StepDefinition } from "../../definition/step.js";
-import { createSpecialists } from "./added-specialists.js";
+import { createSpecialists, isAnybodyToAdd } from "./added-specialists.js";
 import { decideThat, type Choice, type DecisionText } from "../choice.js";
 import {
   checkClaim,
@@ -157,7 +157,7 @@ export function settleConfidence(choice: Choice, phase: OpenPhase): readonly Eng
   if (confidence.value === undefined) return [proceedUnmeasured(choice, phase)];
   const band = selectBand(confidence.value, phase.node.confidence);
   const at = { band, confidence, value: confidence.value };
-  const room = roomFor(choice, phase);
+  const room = isAnybodyToAdd(phase, confidence) ? roomFor(choice, phase) : 0;
   const allowed = BAND_NAMES.filter((name) => room > 0 || !name.startsWith("spawn"));
   const asked = askOrchestrator(choice, phase, { text: describeSituation(phase, at, room), allowed });
   if ("events" in asked) return asked.events;

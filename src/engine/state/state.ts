@@ -112,6 +112,8 @@ export interface StepEntry {
   readonly dueAtMs?: number;
   readonly process?: ProcessRef;
   readonly output?: ValueRef;
+  /** The first file of `save_as` that it wrote, relative to the task's folder. */
+  readonly savedAs?: string;
   readonly error?: StepError;
   readonly confidence?: ConfidenceReport;
   readonly confidenceHistory: readonly number[];

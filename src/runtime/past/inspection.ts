@@ -7,6 +7,7 @@ import { createBlobShelf } from "../../checkpoint/blobs.js";
 import { formatDiff } from "../../checkpoint/diff-text.js";
 import { validateFile, type FileReport } from "../../checkpoint/file-report.js";
 import { findUnreachable } from "../../checkpoint/history-cut.js";
+import { readHead } from "../../checkpoint/layout.js";
 import { listCheckpoints, type ListedCheckpoint } from "../../checkpoint/listing.js";
 import { listPinned } from "../../checkpoint/pins.js";
 import { diffStates, type LoadBlob } from "../../checkpoint/state-diff.js";
@@ -19,6 +20,7 @@ import type { CheckView, ValidateCheckpointOptions, ValidateCheckpointView } fro
 import { findCheckpoint, findTask, type FoundCheckpoint } from "../finding.js";
 import { openReadable } from "../readable-tasks.js";
 import { openTask, readState, whileOpen } from "../reading.js";
+import { readIdOf } from "../residence.js";
 import type { Services } from "../services.js";
 import { countSteps, viewCheckpoints, viewDecisions, viewMetrics, viewOpenQuestions, viewPhases } from "../views.js";
 import { readBoundedFile } from "../../base/bounded-file.js";
@@ -158,7 +160,7 @@ async function locateFile(services: Services, file: string, within: string | und
   const direct = within === undefined ? await readGivenFile(path) : undefined;
   if (direct !== undefined) {
     const name = basename(dirname(dirname(path)));
-    const task = await services.store.task(name).catch(() => undefined);
+    const task = (await services.store.task(name).catch(() => undefined)) ?? (await findOwner(services, direct));
     return { path: file, task: task?.name, bytes: direct, ...(await openQuietly(services, task)) };
   }
   const names = within === undefined ? await services.store.tasks() : [await findName(services, within)];
@@ -180,6 +182,23 @@ async function locateFile(services: Services, file: string, within: string | und
   throw new SplashdownError("CHECKPOINT_NOT_FOUND", `no file and no checkpoint of that name: ${file}`, {
     details: { file, ...(within === undefined ? {} : { task: within }) },
   });
+}
+
+/** The task that a copy of a checkpoint file is of, as its header says; the seal proves it. */
+async function findOwner(services: Services, bytes: Uint8Array): Promise<TaskStore | undefined> {
+  let taskId: string;
+  try {
+    taskId = readHead(bytes).workflow_id;
+  } catch {
+    return undefined;
+  }
+  for (const name of await services.store.tasks().catch(() => [])) {
+    const task = await services.store.task(name).catch(() => undefined);
+    if (task === undefined) continue;
+    if ((await readIdOf(task).catch(() => undefined)) === taskId) return task;
+    await task.close();
+  }
+  return undefined;
 }
 
 async function findName(services: Services, reference: string): Promise<string> {

@@ -2,7 +2,7 @@
  * Tells a task's story again from its events, asks today's engine at each choice, and says where it would choose
  * otherwise. Runs nothing and writes nothing.
  *
- * What is asked: at every recorded start, end of a scope, iteration and verdict, what `advance` would choose from the
+ * What is asked: at every recorded start, end of a scope, iteration, verdict and decision of the orchestrator, what `advance` would choose from the
  * state just before; at every completion, which target would follow. Times, ids and random numbers are not compared.
  */
 import { SplashdownError } from "../../base/errors.js";
@@ -11,6 +11,7 @@ import { canonicalJson } from "../../base/json-encoding.js";
 import { createBlobShelf } from "../../checkpoint/blobs.js";
 import type { SnapshotSource } from "../../checkpoint/contract.js";
 import { decide } from "../../engine/decide.js";
+import { CONFIDENCE_DECISIONS } from "../../engine/triggers.js";
 import { evolve } from "../../engine/evolve/evolve.js";
 import { withInlineState } from "../../engine/evolve/evolve-return.js";
 import type { EngineEvent, EngineEventType } from "../../engine/events/events.js";
@@ -39,7 +40,19 @@ const COMPARED: Partial<Record<EngineEventType, readonly string[]>> = {
   scope_left: ["path", "visit", "outcome", "next"],
   node_skipped: ["path", "visit", "reason", "next"],
   evaluation_completed: ["path", "iteration", "score", "verdict", "best"],
+  decision_made: ["agent", "decision", "subject", "confidence"],
+  question_opened: ["kind", "phase"],
 };
+
+/** Decisions of the orchestrator that `advance` makes. People's and those of a start or a restart are no choice of it. */
+const ADVANCED: ReadonlySet<string> = new Set([
+  ...CONFIDENCE_DECISIONS,
+  "proceed",
+  "go_on_without",
+  "give_up",
+  "keep_best",
+  "restart_specialist",
+]);
 
 export async function replayEvents(
   services: Services,
@@ -166,10 +179,23 @@ class Asker {
 /** What is compared of an event; `undefined` for one that `advance` does not choose. */
 function project(event: EngineEvent): JsonObject | undefined {
   const fields = COMPARED[event.type];
-  if (fields === undefined) return undefined;
-  const record = event as unknown as JsonObject;
+  const record = fields === undefined ? undefined : recordOf(event);
+  if (fields === undefined || record === undefined) return undefined;
   return Object.fromEntries([
     ["type", event.type],
     ...fields.map((field) => [field, record[field] ?? null]),
   ]) as JsonObject;
+}
+
+/** Where the compared fields stand; `undefined` for an event that something else than `advance` may have chosen. */
+function recordOf(event: EngineEvent): JsonObject | undefined {
+  if (event.type === "decision_made") {
+    const { agent, type, subject = null, confidence = null } = event.decision;
+    return agent === "atlas" && ADVANCED.has(type) ? { agent, decision: type, subject, confidence } : undefined;
+  }
+  if (event.type === "question_opened") {
+    const { kind, phase = null } = event.question;
+    return kind === "low_confidence" ? { kind, phase } : undefined;
+  }
+  return event as unknown as JsonObject;
 }

@@ -9,19 +9,52 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { EXIT_STATUS } from "../../base/error-table.js";
 import { SplashdownError } from "../../base/errors.js";
 import { createUuid, type TaskId } from "../../base/ids.js";
+import type { JsonObject } from "../../base/json.js";
 import { createCheckpointManager } from "../../checkpoint/manager.js";
-import { isOfProgram, openStandaloneCheckpoints, type StandaloneCheckpoints } from "../../checkpoint/standalone.js";
+import type { ListedCheckpoint } from "../../checkpoint/listing.js";
+import {
+  isOfProgram,
+  openStandaloneCheckpoints,
+  type StandaloneCheckpoints,
+  type StandaloneState,
+} from "../../checkpoint/standalone.js";
+import type { EngineEvent } from "../../engine/events/events.js";
 import { createState } from "../../engine/state/state.js";
 import { writeWhole } from "../../store/safe-folders.js";
 import { takeCare, withJournal, type Care } from "../run/caretaking.js";
 import { presenceDeps } from "../run/conduct.js";
+import { observeInto } from "../run/observer.js";
 import { whileOwning } from "../run/presence.js";
 import { createRetention } from "./prune-plan.js";
 import { openTask, openWith, type OpenedTask } from "../reading.js";
 import { settleHome } from "../residence.js";
 import type { Services } from "../services.js";
+import type { CheckpointView } from "../task-views.js";
+import { viewCheckpoint, viewDecisions } from "../views.js";
 
-export interface ProgramCheckpoints extends StandaloneCheckpoints {
+/** What a checkpoint holds of such a program. */
+export interface ProgramState {
+  readonly checkpoint_id: string;
+  readonly seq: number;
+  readonly phase: number;
+  /** As they were reported, dates, maps, sets and bytes too. */
+  readonly agents: Readonly<Record<string, unknown>>;
+  readonly decisions: readonly JsonObject[];
+  readonly metadata: JsonObject;
+}
+
+/** The calls of `StandaloneCheckpoints`, with the views of every other verb. */
+export interface ProgramCheckpoints extends Pick<
+  StandaloneCheckpoints,
+  "updateAgentState" | "recordDecision" | "startPhase" | "delete" | "prune"
+> {
+  /** Saves now and waits. `path`: also a copy of the file there. Errors: CHECKPOINT_FAILED. */
+  createCheckpoint(path?: string, metadata?: JsonObject): Promise<CheckpointView>;
+  loadLatest(): Promise<ProgramState | undefined>;
+  /** By id, sequence, `phaseN`, file or `latest`. Errors: CHECKPOINT_NOT_FOUND, USAGE_INVALID and those of reading. */
+  load(name: string): Promise<ProgramState>;
+  list(): Promise<readonly CheckpointView[]>;
+  resumeFromPhase(phase: number): Promise<ProgramState>;
   /** Leaves the task paused; another process may open it then. */
   close(): Promise<void>;
 }
@@ -38,11 +71,40 @@ export function openProgramCheckpoints(services: Services, name: string): Promis
         leave();
         await owning;
       };
-      open(Object.assign(checkpoints, { close }));
+      open(viewProgram(name, checkpoints, close));
       await closing;
     });
     owning.catch(fail);
   });
+}
+
+function viewProgram(task: string, checkpoints: StandaloneCheckpoints, close: () => Promise<void>): ProgramCheckpoints {
+  return {
+    createCheckpoint: async (path, metadata) => viewListed(task, await checkpoints.createCheckpoint(path, metadata)),
+    updateAgentState: (agent, report) => checkpoints.updateAgentState(agent, report),
+    recordDecision: (decision) => checkpoints.recordDecision(decision),
+    startPhase: (phase) => checkpoints.startPhase(phase),
+    loadLatest: async () => {
+      const latest = await checkpoints.loadLatest();
+      return latest && viewState(latest);
+    },
+    load: async (name) => viewState(await checkpoints.load(name)),
+    list: async () => (await checkpoints.list()).map((listed) => viewListed(task, listed)),
+    delete: (name) => checkpoints.delete(name),
+    prune: () => checkpoints.prune(),
+    resumeFromPhase: async (phase) => viewState(await checkpoints.resumeFromPhase(phase)),
+    close,
+  };
+}
+
+/** Shape: `file` only where it is there. */
+function viewListed(task: string, { entry, file }: ListedCheckpoint): CheckpointView {
+  const { file: _file, size: _size, ...view } = viewCheckpoint(task, entry);
+  return { ...view, ...(file === undefined ? {} : { file: file.name, size: file.sizeBytes }) };
+}
+
+function viewState({ checkpointId, seq, phase, agents, decisions, metadata }: StandaloneState): ProgramState {
+  return { checkpoint_id: checkpointId, seq, phase, agents, decisions: viewDecisions({ decisions }), metadata };
 }
 
 type Use = (checkpoints: StandaloneCheckpoints) => Promise<void>;
@@ -106,7 +168,12 @@ async function serve(services: Services, opened: OpenedTask, { care, use }: { ca
   const retention = createRetention({ opened, rules }, { journal, onPruned: record, nowMs, log });
   const rawBytesMax = config.checkpoint_size_limit_mb * 1024 * 1024;
   const writer = { store: task, vault, clock, breathe: nextTurn, rawBytesMax, app: version };
-  const manager = createCheckpointManager({ writer, journal, log, isEnabled: true, onEvent: record, retention });
+  const observe = observeInto(services.emitter, task.name);
+  const onEvent = async (event: EngineEvent): Promise<void> => {
+    await record(event);
+    observe(event, state, state.position);
+  };
+  const manager = createCheckpointManager({ writer, journal, log, isEnabled: true, onEvent, retention });
   const checkpoints = await openStandaloneCheckpoints({
     name: task.name,
     store: task,

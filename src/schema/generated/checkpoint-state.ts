@@ -40,11 +40,15 @@ export type CheckpointTimestamp = string;
 
 export interface CheckpointAgent {
   readonly status: "launched" | "active" | "completed" | "failed" | "blocked";
+  /** What it does: Atlas is the orchestrator, Mercury's are specialists, Apollo is the evaluator. */
+  readonly agent_type?: "orchestrator" | "specialist" | "evaluator";
+  /** How often a specialist began; absent: once. */
+  readonly iterations?: number;
   /** Of the specialist in the workflow. */
   readonly name?: string;
   readonly confidence?: number;
   readonly last_decision?: string;
-  /** The deliverable it wrote, or the path its output is known by. */
+  /** The deliverable it wrote, relative to the task's folder; absent: it wrote none, and its output is in state. */
   readonly output_ref?: string;
   readonly blockers?: readonly string[];
   /** Where its sealed state is inside state: a step's identity, or a part's name. */
@@ -97,9 +101,9 @@ export interface CheckpointDeliverable {
   readonly sha256: string;
 }
 
-const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://splashdown.invalid/schemas/checkpoint-state.schema.json","type":"object","additionalProperties":false,"required":["version","checkpoint_id","workflow_id","timestamp","phase","status","agents","decisions","metrics","confidence","outputs","deliverables","state"],"properties":{"version":{"const":"1.0"},"checkpoint_id":{"type":"string","format":"uuid"},"workflow_id":{"type":"string","format":"uuid"},"task":{"type":"string"},"workflow":{"type":"string"},"timestamp":{"$ref":"#/$defs/timestamp"},"phase":{"type":"integer","minimum":0},"status":{"enum":["in_progress","paused","failed","completed"]},"resumable":{"type":"boolean"},"trigger":{"type":"string"},"note":{"type":"string"},"metadata":{"type":"object"},"agents":{"type":"object","additionalProperties":{"$ref":"#/$defs/agent"}},"decisions":{"type":"array","items":{"$ref":"#/$defs/decision"}},"metrics":{"$ref":"#/$defs/metrics"},"confidence":{"$ref":"#/$defs/confidence"},"outputs":{"type":"array","items":{"$ref":"#/$defs/output"}},"deliverables":{"type":"array","items":{"$ref":"#/$defs/deliverable"}},"state":{"type":"object"}},"$defs":{"timestamp":{"type":"string","pattern":"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$"},"agent":{"type":"object","additionalProperties":false,"required":["status","state"],"properties":{"status":{"enum":["launched","active","completed","failed","blocked"]},"name":{"type":"string"},"confidence":{"type":"number"},"last_decision":{"type":"string"},"output_ref":{"type":"string"},"blockers":{"type":"array","items":{"type":"string"}},"state":{"type":"string"}}},"decision":{"type":"object","additionalProperties":false,"required":["id","timestamp","agent","type","description","rationale","alternatives_considered"],"properties":{"id":{"type":"string"},"timestamp":{"$ref":"#/$defs/timestamp"},"agent":{"type":"string"},"type":{"type":"string"},"description":{"type":"string"},"rationale":{"type":"string"},"alternatives_considered":{"type":"array","items":{"type":"string"}},"confidence":{"type":"number"},"subject":{"type":"string"},"facts":{"type":"object"}}},"metrics":{"type":"object","additionalProperties":false,"required":["elapsed_time","api_calls","tokens_used","memory_peak","steps","iterations","cost_micro_usd","unpriced_calls"],"properties":{"elapsed_time":{"type":"number"},"api_calls":{"type":"integer"},"tokens_used":{"type":"integer"},"memory_peak":{"type":"number"},"steps":{"type":"integer"},"iterations":{"type":"integer"},"cost_micro_usd":{"type":"integer"},"unpriced_calls":{"type":"integer"}}},"confidence":{"type":"object","additionalProperties":false,"required":["phases"],"properties":{"overall":{"type":"number"},"phases":{"type":"object","additionalProperties":{"type":"number"}}}},"output":{"type":"object","additionalProperties":false,"required":["path","by"],"properties":{"path":{"type":"string"},"by":{"type":"string"},"value":{"type":"object"}}},"deliverable":{"type":"object","additionalProperties":false,"required":["file","size","sha256"],"properties":{"file":{"type":"string"},"size":{"type":"integer"},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"}}}}};
+const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://splashdown.invalid/schemas/checkpoint-state.schema.json","type":"object","additionalProperties":false,"required":["version","checkpoint_id","workflow_id","timestamp","phase","status","agents","decisions","metrics","confidence","outputs","deliverables","state"],"properties":{"version":{"const":"1.0"},"checkpoint_id":{"type":"string","format":"uuid"},"workflow_id":{"type":"string","format":"uuid"},"task":{"type":"string"},"workflow":{"type":"string"},"timestamp":{"$ref":"#/$defs/timestamp"},"phase":{"type":"integer","minimum":0},"status":{"enum":["in_progress","paused","failed","completed"]},"resumable":{"type":"boolean"},"trigger":{"type":"string"},"note":{"type":"string"},"metadata":{"type":"object"},"agents":{"type":"object","additionalProperties":{"$ref":"#/$defs/agent"}},"decisions":{"type":"array","items":{"$ref":"#/$defs/decision"}},"metrics":{"$ref":"#/$defs/metrics"},"confidence":{"$ref":"#/$defs/confidence"},"outputs":{"type":"array","items":{"$ref":"#/$defs/output"}},"deliverables":{"type":"array","items":{"$ref":"#/$defs/deliverable"}},"state":{"type":"object"}},"$defs":{"timestamp":{"type":"string","pattern":"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$"},"agent":{"type":"object","additionalProperties":false,"required":["status","state"],"properties":{"status":{"enum":["launched","active","completed","failed","blocked"]},"agent_type":{"enum":["orchestrator","specialist","evaluator"]},"iterations":{"type":"integer","minimum":2},"name":{"type":"string"},"confidence":{"type":"number"},"last_decision":{"type":"string"},"output_ref":{"type":"string"},"blockers":{"type":"array","items":{"type":"string"}},"state":{"type":"string"}}},"decision":{"type":"object","additionalProperties":false,"required":["id","timestamp","agent","type","description","rationale","alternatives_considered"],"properties":{"id":{"type":"string"},"timestamp":{"$ref":"#/$defs/timestamp"},"agent":{"type":"string"},"type":{"type":"string"},"description":{"type":"string"},"rationale":{"type":"string"},"alternatives_considered":{"type":"array","items":{"type":"string"}},"confidence":{"type":"number"},"subject":{"type":"string"},"facts":{"type":"object"}}},"metrics":{"type":"object","additionalProperties":false,"required":["elapsed_time","api_calls","tokens_used","memory_peak","steps","iterations","cost_micro_usd","unpriced_calls"],"properties":{"elapsed_time":{"type":"number"},"api_calls":{"type":"integer"},"tokens_used":{"type":"integer"},"memory_peak":{"type":"number"},"steps":{"type":"integer"},"iterations":{"type":"integer"},"cost_micro_usd":{"type":"integer"},"unpriced_calls":{"type":"integer"}}},"confidence":{"type":"object","additionalProperties":false,"required":["phases"],"properties":{"overall":{"type":"number"},"phases":{"type":"object","additionalProperties":{"type":"number"}}}},"output":{"type":"object","additionalProperties":false,"required":["path","by"],"properties":{"path":{"type":"string"},"by":{"type":"string"},"value":{"type":"object"}}},"deliverable":{"type":"object","additionalProperties":false,"required":["file","size","sha256"],"properties":{"file":{"type":"string"},"size":{"type":"integer"},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"}}}}};
 const schema32 = {"type":"string","pattern":"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$"};
-const schema33 = {"type":"object","additionalProperties":false,"required":["status","state"],"properties":{"status":{"enum":["launched","active","completed","failed","blocked"]},"name":{"type":"string"},"confidence":{"type":"number"},"last_decision":{"type":"string"},"output_ref":{"type":"string"},"blockers":{"type":"array","items":{"type":"string"}},"state":{"type":"string"}}};
+const schema33 = {"type":"object","additionalProperties":false,"required":["status","state"],"properties":{"status":{"enum":["launched","active","completed","failed","blocked"]},"agent_type":{"enum":["orchestrator","specialist","evaluator"]},"iterations":{"type":"integer","minimum":2},"name":{"type":"string"},"confidence":{"type":"number"},"last_decision":{"type":"string"},"output_ref":{"type":"string"},"blockers":{"type":"array","items":{"type":"string"}},"state":{"type":"string"}}};
 const schema36 = {"type":"object","additionalProperties":false,"required":["elapsed_time","api_calls","tokens_used","memory_peak","steps","iterations","cost_micro_usd","unpriced_calls"],"properties":{"elapsed_time":{"type":"number"},"api_calls":{"type":"integer"},"tokens_used":{"type":"integer"},"memory_peak":{"type":"number"},"steps":{"type":"integer"},"iterations":{"type":"integer"},"cost_micro_usd":{"type":"integer"},"unpriced_calls":{"type":"integer"}}};
 const schema37 = {"type":"object","additionalProperties":false,"required":["phases"],"properties":{"overall":{"type":"number"},"phases":{"type":"object","additionalProperties":{"type":"number"}}}};
 const schema38 = {"type":"object","additionalProperties":false,"required":["path","by"],"properties":{"path":{"type":"string"},"by":{"type":"string"},"value":{"type":"object"}}};
@@ -750,7 +754,7 @@ vErrors.push(err31);
 errors++;
 }
 for(const key2 in data13){
-if(!(((((((key2 === "status") || (key2 === "name")) || (key2 === "confidence")) || (key2 === "last_decision")) || (key2 === "output_ref")) || (key2 === "blockers")) || (key2 === "state"))){
+if(!(func1.call(schema33.properties, key2))){
 const err32 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/agent/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err32];
@@ -774,9 +778,10 @@ vErrors.push(err33);
 errors++;
 }
 }
-if(data13.name !== undefined){
-if(typeof data13.name !== "string"){
-const err34 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/name",schemaPath:"#/$defs/agent/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data13.agent_type !== undefined){
+let data15 = data13.agent_type;
+if(!(((data15 === "orchestrator") || (data15 === "specialist")) || (data15 === "evaluator"))){
+const err34 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/agent_type",schemaPath:"#/$defs/agent/properties/agent_type/enum",keyword:"enum",params:{allowedValues: schema33.properties.agent_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -786,10 +791,10 @@ vErrors.push(err34);
 errors++;
 }
 }
-if(data13.confidence !== undefined){
-let data16 = data13.confidence;
-if(!((typeof data16 == "number") && (isFinite(data16)))){
-const err35 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/confidence",schemaPath:"#/$defs/agent/properties/confidence/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data13.iterations !== undefined){
+let data16 = data13.iterations;
+if(!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))){
+const err35 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/iterations",schemaPath:"#/$defs/agent/properties/iterations/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -798,10 +803,9 @@ vErrors.push(err35);
 }
 errors++;
 }
-}
-if(data13.last_decision !== undefined){
-if(typeof data13.last_decision !== "string"){
-const err36 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/last_decision",schemaPath:"#/$defs/agent/properties/last_decision/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if((typeof data16 == "number") && (isFinite(data16))){
+if(data16 < 2 || isNaN(data16)){
+const err36 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/iterations",schemaPath:"#/$defs/agent/properties/iterations/minimum",keyword:"minimum",params:{comparison: ">=", limit: 2},message:"must be >= 2"};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -811,9 +815,10 @@ vErrors.push(err36);
 errors++;
 }
 }
-if(data13.output_ref !== undefined){
-if(typeof data13.output_ref !== "string"){
-const err37 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/output_ref",schemaPath:"#/$defs/agent/properties/output_ref/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data13.name !== undefined){
+if(typeof data13.name !== "string"){
+const err37 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/name",schemaPath:"#/$defs/agent/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -823,13 +828,10 @@ vErrors.push(err37);
 errors++;
 }
 }
-if(data13.blockers !== undefined){
-let data19 = data13.blockers;
-if(Array.isArray(data19)){
-const len0 = data19.length;
-for(let i0=0; i0<len0; i0++){
-if(typeof data19[i0] !== "string"){
-const err38 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/blockers/" + i0,schemaPath:"#/$defs/agent/properties/blockers/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data13.confidence !== undefined){
+let data18 = data13.confidence;
+if(!((typeof data18 == "number") && (isFinite(data18)))){
+const err38 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/confidence",schemaPath:"#/$defs/agent/properties/confidence/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -839,9 +841,9 @@ vErrors.push(err38);
 errors++;
 }
 }
-}
-else {
-const err39 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/blockers",schemaPath:"#/$defs/agent/properties/blockers/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data13.last_decision !== undefined){
+if(typeof data13.last_decision !== "string"){
+const err39 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/last_decision",schemaPath:"#/$defs/agent/properties/last_decision/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -851,9 +853,9 @@ vErrors.push(err39);
 errors++;
 }
 }
-if(data13.state !== undefined){
-if(typeof data13.state !== "string"){
-const err40 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/state",schemaPath:"#/$defs/agent/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data13.output_ref !== undefined){
+if(typeof data13.output_ref !== "string"){
+const err40 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/output_ref",schemaPath:"#/$defs/agent/properties/output_ref/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -863,9 +865,13 @@ vErrors.push(err40);
 errors++;
 }
 }
-}
-else {
-const err41 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/agent/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data13.blockers !== undefined){
+let data21 = data13.blockers;
+if(Array.isArray(data21)){
+const len0 = data21.length;
+for(let i0=0; i0<len0; i0++){
+if(typeof data21[i0] !== "string"){
+const err41 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/blockers/" + i0,schemaPath:"#/$defs/agent/properties/blockers/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -877,7 +883,7 @@ errors++;
 }
 }
 else {
-const err42 = {instancePath:instancePath+"/agents",schemaPath:"#/properties/agents/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err42 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/blockers",schemaPath:"#/$defs/agent/properties/blockers/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -887,19 +893,9 @@ vErrors.push(err42);
 errors++;
 }
 }
-if(data.decisions !== undefined){
-let data22 = data.decisions;
-if(Array.isArray(data22)){
-const len1 = data22.length;
-for(let i1=0; i1<len1; i1++){
-if(!(validate21(data22[i1], {instancePath:instancePath+"/decisions/" + i1,parentData:data22,parentDataProperty:i1,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate21.errors : vErrors.concat(validate21.errors);
-errors = vErrors.length;
-}
-}
-}
-else {
-const err43 = {instancePath:instancePath+"/decisions",schemaPath:"#/properties/decisions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data13.state !== undefined){
+if(typeof data13.state !== "string"){
+const err43 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/state",schemaPath:"#/$defs/agent/properties/state/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -909,11 +905,9 @@ vErrors.push(err43);
 errors++;
 }
 }
-if(data.metrics !== undefined){
-let data24 = data.metrics;
-if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
-if(data24.elapsed_time === undefined){
-const err44 = {instancePath:instancePath+"/metrics",schemaPath:"#/$defs/metrics/required",keyword:"required",params:{missingProperty: "elapsed_time"},message:"must have required property '"+"elapsed_time"+"'"};
+}
+else {
+const err44 = {instancePath:instancePath+"/agents/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/agent/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -922,8 +916,10 @@ vErrors.push(err44);
 }
 errors++;
 }
-if(data24.api_calls === undefined){
-const err45 = {instancePath:instancePath+"/metrics",schemaPath:"#/$defs/metrics/required",keyword:"required",params:{missingProperty: "api_calls"},message:"must have required property '"+"api_calls"+"'"};
+}
+}
+else {
+const err45 = {instancePath:instancePath+"/agents",schemaPath:"#/properties/agents/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -932,8 +928,20 @@ vErrors.push(err45);
 }
 errors++;
 }
-if(data24.tokens_used === undefined){
-const err46 = {instancePath:instancePath+"/metrics",schemaPath:"#/$defs/metrics/required",keyword:"required",params:{missingProperty: "tokens_used"},message:"must have required property '"+"tokens_used"+"'"};
+}
+if(data.decisions !== undefined){
+let data24 = data.decisions;
+if(Array.isArray(data24)){
+const len1 = data24.length;
+for(let i1=0; i1<len1; i1++){
+if(!(validate21(data24[i1], {instancePath:instancePath+"/decisions/" + i1,parentData:data24,parentDataProperty:i1,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate21.errors : vErrors.concat(validate21.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err46 = {instancePath:instancePath+"/decisions",schemaPath:"#/properties/decisions/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -942,8 +950,12 @@ vErrors.push(err46);
 }
 errors++;
 }
-if(data24.memory_peak === undefined){
-const err47 = {instancePath:instancePath+"/metrics",schemaPath:"#/$defs/metrics/required",keyword:"required",params:{missingProperty: "memory_peak"},message:"must have required property '"+"memory_peak"+"'"};
+}
+if(data.metrics !== undefined){
+let data26 = data.metrics;
+if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
+if(data26.elapsed_time === undefined){
+const err47 = {instancePath:instancePath+"/metrics",schemaPath:"#/$defs/metrics/required",keyword:"required",params:{missingProperty: "elapsed_time"},message:"must have required property '"+"elapsed_time"+"'"};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -952,8 +964,8 @@ vErrors.push(err47);
 }
 errors++;
 }
-if(data24.steps === undefined){
-const err48 = {instancePath:instancePath+"/metrics",schemaPath:"#/$defs/metrics/required",keyword:"required",params:{missingProperty: "steps"},message:"must have required property '"+"steps"+"'"};
+if(data26.api_calls === undefined){
+const err48 = {instancePath:instancePath+"/metrics",schemaPath:"#/$defs/metrics/required",keyword:"required",params:{missingProperty: "api_calls"},message:"must have required property '"+"api_calls"+"'"};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -962,8 +974,8 @@ vErrors.push(err48);
 }
 errors++;
 }
-if(data24.iterations === undefined){
-const err49 = {instancePath:instancePath+"/metrics",schemaPath:"#/$defs/metrics/required",keyword:"required",params:{missingProperty: "iterations"},message:"must have required property '"+"iterations"+"'"};
+if(data26.tokens_used === undefined){
+const err49 = {instancePath:instancePath+"/metrics",schemaPath:"#/$defs/metrics/required",keyword:"required",params:{missingProperty: "tokens_used"},message:"must have required property '"+"tokens_used"+"'"};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -972,8 +984,8 @@ vErrors.push(err49);
 }
 errors++;
 }
-if(data24.cost_micro_usd === undefined){
-const err50 = {instancePath:instancePath+"/metrics",schemaPath:"#/$defs/metrics/required",keyword:"required",params:{missingProperty: "cost_micro_usd"},message:"must have required property '"+"cost_micro_usd"+"'"};
+if(data26.memory_peak === undefined){
+const err50 = {instancePath:instancePath+"/metrics",schemaPath:"#/$defs/metrics/required",keyword:"required",params:{missingProperty: "memory_peak"},message:"must have required property '"+"memory_peak"+"'"};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -982,8 +994,8 @@ vErrors.push(err50);
 }
 errors++;
 }
-if(data24.unpriced_calls === undefined){
-const err51 = {instancePath:instancePath+"/metrics",schemaPath:"#/$defs/metrics/required",keyword:"required",params:{missingProperty: "unpriced_calls"},message:"must have required property '"+"unpriced_calls"+"'"};
+if(data26.steps === undefined){
+const err51 = {instancePath:instancePath+"/metrics",schemaPath:"#/$defs/metrics/required",keyword:"required",params:{missingProperty: "steps"},message:"must have required property '"+"steps"+"'"};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -992,9 +1004,8 @@ vErrors.push(err51);
 }
 errors++;
 }
-for(const key3 in data24){
-if(!((((((((key3 === "elapsed_time") || (key3 === "api_calls")) || (key3 === "tokens_used")) || (key3 === "memory_peak")) || (key3 === "steps")) || (key3 === "iterations")) || (key3 === "cost_micro_usd")) || (key3 === "unpriced_calls"))){
-const err52 = {instancePath:instancePath+"/metrics",schemaPath:"#/$defs/metrics/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
+if(data26.iterations === undefined){
+const err52 = {instancePath:instancePath+"/metrics",schemaPath:"#/$defs/metrics/required",keyword:"required",params:{missingProperty: "iterations"},message:"must have required property '"+"iterations"+"'"};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -1003,11 +1014,8 @@ vErrors.push(err52);
 }
 errors++;
 }
-}
-if(data24.elapsed_time !== undefined){
-let data25 = data24.elapsed_time;
-if(!((typeof data25 == "number") && (isFinite(data25)))){
-const err53 = {instancePath:instancePath+"/metrics/elapsed_time",schemaPath:"#/$defs/metrics/properties/elapsed_time/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data26.cost_micro_usd === undefined){
+const err53 = {instancePath:instancePath+"/metrics",schemaPath:"#/$defs/metrics/required",keyword:"required",params:{missingProperty: "cost_micro_usd"},message:"must have required property '"+"cost_micro_usd"+"'"};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -1016,11 +1024,8 @@ vErrors.push(err53);
 }
 errors++;
 }
-}
-if(data24.api_calls !== undefined){
-let data26 = data24.api_calls;
-if(!(((typeof data26 == "number") && (!(data26 % 1) && !isNaN(data26))) && (isFinite(data26)))){
-const err54 = {instancePath:instancePath+"/metrics/api_calls",schemaPath:"#/$defs/metrics/properties/api_calls/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data26.unpriced_calls === undefined){
+const err54 = {instancePath:instancePath+"/metrics",schemaPath:"#/$defs/metrics/required",keyword:"required",params:{missingProperty: "unpriced_calls"},message:"must have required property '"+"unpriced_calls"+"'"};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -1029,11 +1034,9 @@ vErrors.push(err54);
 }
 errors++;
 }
-}
-if(data24.tokens_used !== undefined){
-let data27 = data24.tokens_used;
-if(!(((typeof data27 == "number") && (!(data27 % 1) && !isNaN(data27))) && (isFinite(data27)))){
-const err55 = {instancePath:instancePath+"/metrics/tokens_used",schemaPath:"#/$defs/metrics/properties/tokens_used/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+for(const key3 in data26){
+if(!((((((((key3 === "elapsed_time") || (key3 === "api_calls")) || (key3 === "tokens_used")) || (key3 === "memory_peak")) || (key3 === "steps")) || (key3 === "iterations")) || (key3 === "cost_micro_usd")) || (key3 === "unpriced_calls"))){
+const err55 = {instancePath:instancePath+"/metrics",schemaPath:"#/$defs/metrics/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -1043,10 +1046,10 @@ vErrors.push(err55);
 errors++;
 }
 }
-if(data24.memory_peak !== undefined){
-let data28 = data24.memory_peak;
-if(!((typeof data28 == "number") && (isFinite(data28)))){
-const err56 = {instancePath:instancePath+"/metrics/memory_peak",schemaPath:"#/$defs/metrics/properties/memory_peak/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data26.elapsed_time !== undefined){
+let data27 = data26.elapsed_time;
+if(!((typeof data27 == "number") && (isFinite(data27)))){
+const err56 = {instancePath:instancePath+"/metrics/elapsed_time",schemaPath:"#/$defs/metrics/properties/elapsed_time/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -1056,10 +1059,10 @@ vErrors.push(err56);
 errors++;
 }
 }
-if(data24.steps !== undefined){
-let data29 = data24.steps;
-if(!(((typeof data29 == "number") && (!(data29 % 1) && !isNaN(data29))) && (isFinite(data29)))){
-const err57 = {instancePath:instancePath+"/metrics/steps",schemaPath:"#/$defs/metrics/properties/steps/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data26.api_calls !== undefined){
+let data28 = data26.api_calls;
+if(!(((typeof data28 == "number") && (!(data28 % 1) && !isNaN(data28))) && (isFinite(data28)))){
+const err57 = {instancePath:instancePath+"/metrics/api_calls",schemaPath:"#/$defs/metrics/properties/api_calls/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -1069,10 +1072,10 @@ vErrors.push(err57);
 errors++;
 }
 }
-if(data24.iterations !== undefined){
-let data30 = data24.iterations;
-if(!(((typeof data30 == "number") && (!(data30 % 1) && !isNaN(data30))) && (isFinite(data30)))){
-const err58 = {instancePath:instancePath+"/metrics/iterations",schemaPath:"#/$defs/metrics/properties/iterations/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data26.tokens_used !== undefined){
+let data29 = data26.tokens_used;
+if(!(((typeof data29 == "number") && (!(data29 % 1) && !isNaN(data29))) && (isFinite(data29)))){
+const err58 = {instancePath:instancePath+"/metrics/tokens_used",schemaPath:"#/$defs/metrics/properties/tokens_used/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -1082,10 +1085,10 @@ vErrors.push(err58);
 errors++;
 }
 }
-if(data24.cost_micro_usd !== undefined){
-let data31 = data24.cost_micro_usd;
-if(!(((typeof data31 == "number") && (!(data31 % 1) && !isNaN(data31))) && (isFinite(data31)))){
-const err59 = {instancePath:instancePath+"/metrics/cost_micro_usd",schemaPath:"#/$defs/metrics/properties/cost_micro_usd/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data26.memory_peak !== undefined){
+let data30 = data26.memory_peak;
+if(!((typeof data30 == "number") && (isFinite(data30)))){
+const err59 = {instancePath:instancePath+"/metrics/memory_peak",schemaPath:"#/$defs/metrics/properties/memory_peak/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -1095,10 +1098,10 @@ vErrors.push(err59);
 errors++;
 }
 }
-if(data24.unpriced_calls !== undefined){
-let data32 = data24.unpriced_calls;
-if(!(((typeof data32 == "number") && (!(data32 % 1) && !isNaN(data32))) && (isFinite(data32)))){
-const err60 = {instancePath:instancePath+"/metrics/unpriced_calls",schemaPath:"#/$defs/metrics/properties/unpriced_calls/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data26.steps !== undefined){
+let data31 = data26.steps;
+if(!(((typeof data31 == "number") && (!(data31 % 1) && !isNaN(data31))) && (isFinite(data31)))){
+const err60 = {instancePath:instancePath+"/metrics/steps",schemaPath:"#/$defs/metrics/properties/steps/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -1108,9 +1111,10 @@ vErrors.push(err60);
 errors++;
 }
 }
-}
-else {
-const err61 = {instancePath:instancePath+"/metrics",schemaPath:"#/$defs/metrics/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data26.iterations !== undefined){
+let data32 = data26.iterations;
+if(!(((typeof data32 == "number") && (!(data32 % 1) && !isNaN(data32))) && (isFinite(data32)))){
+const err61 = {instancePath:instancePath+"/metrics/iterations",schemaPath:"#/$defs/metrics/properties/iterations/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -1120,11 +1124,10 @@ vErrors.push(err61);
 errors++;
 }
 }
-if(data.confidence !== undefined){
-let data33 = data.confidence;
-if(data33 && typeof data33 == "object" && !Array.isArray(data33)){
-if(data33.phases === undefined){
-const err62 = {instancePath:instancePath+"/confidence",schemaPath:"#/$defs/confidence/required",keyword:"required",params:{missingProperty: "phases"},message:"must have required property '"+"phases"+"'"};
+if(data26.cost_micro_usd !== undefined){
+let data33 = data26.cost_micro_usd;
+if(!(((typeof data33 == "number") && (!(data33 % 1) && !isNaN(data33))) && (isFinite(data33)))){
+const err62 = {instancePath:instancePath+"/metrics/cost_micro_usd",schemaPath:"#/$defs/metrics/properties/cost_micro_usd/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -1133,9 +1136,11 @@ vErrors.push(err62);
 }
 errors++;
 }
-for(const key4 in data33){
-if(!((key4 === "overall") || (key4 === "phases"))){
-const err63 = {instancePath:instancePath+"/confidence",schemaPath:"#/$defs/confidence/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
+}
+if(data26.unpriced_calls !== undefined){
+let data34 = data26.unpriced_calls;
+if(!(((typeof data34 == "number") && (!(data34 % 1) && !isNaN(data34))) && (isFinite(data34)))){
+const err63 = {instancePath:instancePath+"/metrics/unpriced_calls",schemaPath:"#/$defs/metrics/properties/unpriced_calls/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -1145,10 +1150,9 @@ vErrors.push(err63);
 errors++;
 }
 }
-if(data33.overall !== undefined){
-let data34 = data33.overall;
-if(!((typeof data34 == "number") && (isFinite(data34)))){
-const err64 = {instancePath:instancePath+"/confidence/overall",schemaPath:"#/$defs/confidence/properties/overall/type",keyword:"type",params:{type: "number"},message:"must be number"};
+}
+else {
+const err64 = {instancePath:instancePath+"/metrics",schemaPath:"#/$defs/metrics/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -1158,13 +1162,11 @@ vErrors.push(err64);
 errors++;
 }
 }
-if(data33.phases !== undefined){
-let data35 = data33.phases;
+if(data.confidence !== undefined){
+let data35 = data.confidence;
 if(data35 && typeof data35 == "object" && !Array.isArray(data35)){
-for(const key5 in data35){
-let data36 = data35[key5];
-if(!((typeof data36 == "number") && (isFinite(data36)))){
-const err65 = {instancePath:instancePath+"/confidence/phases/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/confidence/properties/phases/additionalProperties/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data35.phases === undefined){
+const err65 = {instancePath:instancePath+"/confidence",schemaPath:"#/$defs/confidence/required",keyword:"required",params:{missingProperty: "phases"},message:"must have required property '"+"phases"+"'"};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -1173,10 +1175,9 @@ vErrors.push(err65);
 }
 errors++;
 }
-}
-}
-else {
-const err66 = {instancePath:instancePath+"/confidence/phases",schemaPath:"#/$defs/confidence/properties/phases/type",keyword:"type",params:{type: "object"},message:"must be object"};
+for(const key4 in data35){
+if(!((key4 === "overall") || (key4 === "phases"))){
+const err66 = {instancePath:instancePath+"/confidence",schemaPath:"#/$defs/confidence/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -1186,9 +1187,10 @@ vErrors.push(err66);
 errors++;
 }
 }
-}
-else {
-const err67 = {instancePath:instancePath+"/confidence",schemaPath:"#/$defs/confidence/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data35.overall !== undefined){
+let data36 = data35.overall;
+if(!((typeof data36 == "number") && (isFinite(data36)))){
+const err67 = {instancePath:instancePath+"/confidence/overall",schemaPath:"#/$defs/confidence/properties/overall/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -1198,15 +1200,13 @@ vErrors.push(err67);
 errors++;
 }
 }
-if(data.outputs !== undefined){
-let data37 = data.outputs;
-if(Array.isArray(data37)){
-const len2 = data37.length;
-for(let i2=0; i2<len2; i2++){
-let data38 = data37[i2];
-if(data38 && typeof data38 == "object" && !Array.isArray(data38)){
-if(data38.path === undefined){
-const err68 = {instancePath:instancePath+"/outputs/" + i2,schemaPath:"#/$defs/output/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if(data35.phases !== undefined){
+let data37 = data35.phases;
+if(data37 && typeof data37 == "object" && !Array.isArray(data37)){
+for(const key5 in data37){
+let data38 = data37[key5];
+if(!((typeof data38 == "number") && (isFinite(data38)))){
+const err68 = {instancePath:instancePath+"/confidence/phases/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/confidence/properties/phases/additionalProperties/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -1215,8 +1215,10 @@ vErrors.push(err68);
 }
 errors++;
 }
-if(data38.by === undefined){
-const err69 = {instancePath:instancePath+"/outputs/" + i2,schemaPath:"#/$defs/output/required",keyword:"required",params:{missingProperty: "by"},message:"must have required property '"+"by"+"'"};
+}
+}
+else {
+const err69 = {instancePath:instancePath+"/confidence/phases",schemaPath:"#/$defs/confidence/properties/phases/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -1225,9 +1227,10 @@ vErrors.push(err69);
 }
 errors++;
 }
-for(const key6 in data38){
-if(!(((key6 === "path") || (key6 === "by")) || (key6 === "value"))){
-const err70 = {instancePath:instancePath+"/outputs/" + i2,schemaPath:"#/$defs/output/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
+}
+}
+else {
+const err70 = {instancePath:instancePath+"/confidence",schemaPath:"#/$defs/confidence/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -1237,9 +1240,15 @@ vErrors.push(err70);
 errors++;
 }
 }
-if(data38.path !== undefined){
-if(typeof data38.path !== "string"){
-const err71 = {instancePath:instancePath+"/outputs/" + i2+"/path",schemaPath:"#/$defs/output/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.outputs !== undefined){
+let data39 = data.outputs;
+if(Array.isArray(data39)){
+const len2 = data39.length;
+for(let i2=0; i2<len2; i2++){
+let data40 = data39[i2];
+if(data40 && typeof data40 == "object" && !Array.isArray(data40)){
+if(data40.path === undefined){
+const err71 = {instancePath:instancePath+"/outputs/" + i2,schemaPath:"#/$defs/output/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -1248,10 +1257,8 @@ vErrors.push(err71);
 }
 errors++;
 }
-}
-if(data38.by !== undefined){
-if(typeof data38.by !== "string"){
-const err72 = {instancePath:instancePath+"/outputs/" + i2+"/by",schemaPath:"#/$defs/output/properties/by/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data40.by === undefined){
+const err72 = {instancePath:instancePath+"/outputs/" + i2,schemaPath:"#/$defs/output/required",keyword:"required",params:{missingProperty: "by"},message:"must have required property '"+"by"+"'"};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -1260,11 +1267,9 @@ vErrors.push(err72);
 }
 errors++;
 }
-}
-if(data38.value !== undefined){
-let data41 = data38.value;
-if(!(data41 && typeof data41 == "object" && !Array.isArray(data41))){
-const err73 = {instancePath:instancePath+"/outputs/" + i2+"/value",schemaPath:"#/$defs/output/properties/value/type",keyword:"type",params:{type: "object"},message:"must be object"};
+for(const key6 in data40){
+if(!(((key6 === "path") || (key6 === "by")) || (key6 === "value"))){
+const err73 = {instancePath:instancePath+"/outputs/" + i2,schemaPath:"#/$defs/output/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -1274,9 +1279,9 @@ vErrors.push(err73);
 errors++;
 }
 }
-}
-else {
-const err74 = {instancePath:instancePath+"/outputs/" + i2,schemaPath:"#/$defs/output/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data40.path !== undefined){
+if(typeof data40.path !== "string"){
+const err74 = {instancePath:instancePath+"/outputs/" + i2+"/path",schemaPath:"#/$defs/output/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -1286,9 +1291,9 @@ vErrors.push(err74);
 errors++;
 }
 }
-}
-else {
-const err75 = {instancePath:instancePath+"/outputs",schemaPath:"#/properties/outputs/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data40.by !== undefined){
+if(typeof data40.by !== "string"){
+const err75 = {instancePath:instancePath+"/outputs/" + i2+"/by",schemaPath:"#/$defs/output/properties/by/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -1298,15 +1303,10 @@ vErrors.push(err75);
 errors++;
 }
 }
-if(data.deliverables !== undefined){
-let data42 = data.deliverables;
-if(Array.isArray(data42)){
-const len3 = data42.length;
-for(let i3=0; i3<len3; i3++){
-let data43 = data42[i3];
-if(data43 && typeof data43 == "object" && !Array.isArray(data43)){
-if(data43.file === undefined){
-const err76 = {instancePath:instancePath+"/deliverables/" + i3,schemaPath:"#/$defs/deliverable/required",keyword:"required",params:{missingProperty: "file"},message:"must have required property '"+"file"+"'"};
+if(data40.value !== undefined){
+let data43 = data40.value;
+if(!(data43 && typeof data43 == "object" && !Array.isArray(data43))){
+const err76 = {instancePath:instancePath+"/outputs/" + i2+"/value",schemaPath:"#/$defs/output/properties/value/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -1315,8 +1315,10 @@ vErrors.push(err76);
 }
 errors++;
 }
-if(data43.size === undefined){
-const err77 = {instancePath:instancePath+"/deliverables/" + i3,schemaPath:"#/$defs/deliverable/required",keyword:"required",params:{missingProperty: "size"},message:"must have required property '"+"size"+"'"};
+}
+}
+else {
+const err77 = {instancePath:instancePath+"/outputs/" + i2,schemaPath:"#/$defs/output/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -1325,8 +1327,10 @@ vErrors.push(err77);
 }
 errors++;
 }
-if(data43.sha256 === undefined){
-const err78 = {instancePath:instancePath+"/deliverables/" + i3,schemaPath:"#/$defs/deliverable/required",keyword:"required",params:{missingProperty: "sha256"},message:"must have required property '"+"sha256"+"'"};
+}
+}
+else {
+const err78 = {instancePath:instancePath+"/outputs",schemaPath:"#/properties/outputs/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -1335,9 +1339,16 @@ vErrors.push(err78);
 }
 errors++;
 }
-for(const key7 in data43){
-if(!(((key7 === "file") || (key7 === "size")) || (key7 === "sha256"))){
-const err79 = {instancePath:instancePath+"/deliverables/" + i3,schemaPath:"#/$defs/deliverable/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
+}
+if(data.deliverables !== undefined){
+let data44 = data.deliverables;
+if(Array.isArray(data44)){
+const len3 = data44.length;
+for(let i3=0; i3<len3; i3++){
+let data45 = data44[i3];
+if(data45 && typeof data45 == "object" && !Array.isArray(data45)){
+if(data45.file === undefined){
+const err79 = {instancePath:instancePath+"/deliverables/" + i3,schemaPath:"#/$defs/deliverable/required",keyword:"required",params:{missingProperty: "file"},message:"must have required property '"+"file"+"'"};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -1346,10 +1357,8 @@ vErrors.push(err79);
 }
 errors++;
 }
-}
-if(data43.file !== undefined){
-if(typeof data43.file !== "string"){
-const err80 = {instancePath:instancePath+"/deliverables/" + i3+"/file",schemaPath:"#/$defs/deliverable/properties/file/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data45.size === undefined){
+const err80 = {instancePath:instancePath+"/deliverables/" + i3,schemaPath:"#/$defs/deliverable/required",keyword:"required",params:{missingProperty: "size"},message:"must have required property '"+"size"+"'"};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -1358,11 +1367,8 @@ vErrors.push(err80);
 }
 errors++;
 }
-}
-if(data43.size !== undefined){
-let data45 = data43.size;
-if(!(((typeof data45 == "number") && (!(data45 % 1) && !isNaN(data45))) && (isFinite(data45)))){
-const err81 = {instancePath:instancePath+"/deliverables/" + i3+"/size",schemaPath:"#/$defs/deliverable/properties/size/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data45.sha256 === undefined){
+const err81 = {instancePath:instancePath+"/deliverables/" + i3,schemaPath:"#/$defs/deliverable/required",keyword:"required",params:{missingProperty: "sha256"},message:"must have required property '"+"sha256"+"'"};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -1371,12 +1377,9 @@ vErrors.push(err81);
 }
 errors++;
 }
-}
-if(data43.sha256 !== undefined){
-let data46 = data43.sha256;
-if(typeof data46 === "string"){
-if(!pattern6.test(data46)){
-const err82 = {instancePath:instancePath+"/deliverables/" + i3+"/sha256",schemaPath:"#/$defs/deliverable/properties/sha256/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\""};
+for(const key7 in data45){
+if(!(((key7 === "file") || (key7 === "size")) || (key7 === "sha256"))){
+const err82 = {instancePath:instancePath+"/deliverables/" + i3,schemaPath:"#/$defs/deliverable/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -1386,8 +1389,9 @@ vErrors.push(err82);
 errors++;
 }
 }
-else {
-const err83 = {instancePath:instancePath+"/deliverables/" + i3+"/sha256",schemaPath:"#/$defs/deliverable/properties/sha256/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data45.file !== undefined){
+if(typeof data45.file !== "string"){
+const err83 = {instancePath:instancePath+"/deliverables/" + i3+"/file",schemaPath:"#/$defs/deliverable/properties/file/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -1397,9 +1401,10 @@ vErrors.push(err83);
 errors++;
 }
 }
-}
-else {
-const err84 = {instancePath:instancePath+"/deliverables/" + i3,schemaPath:"#/$defs/deliverable/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data45.size !== undefined){
+let data47 = data45.size;
+if(!(((typeof data47 == "number") && (!(data47 % 1) && !isNaN(data47))) && (isFinite(data47)))){
+const err84 = {instancePath:instancePath+"/deliverables/" + i3+"/size",schemaPath:"#/$defs/deliverable/properties/size/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -1409,9 +1414,11 @@ vErrors.push(err84);
 errors++;
 }
 }
-}
-else {
-const err85 = {instancePath:instancePath+"/deliverables",schemaPath:"#/properties/deliverables/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data45.sha256 !== undefined){
+let data48 = data45.sha256;
+if(typeof data48 === "string"){
+if(!pattern6.test(data48)){
+const err85 = {instancePath:instancePath+"/deliverables/" + i3+"/sha256",schemaPath:"#/$defs/deliverable/properties/sha256/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\""};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -1421,10 +1428,8 @@ vErrors.push(err85);
 errors++;
 }
 }
-if(data.state !== undefined){
-let data47 = data.state;
-if(!(data47 && typeof data47 == "object" && !Array.isArray(data47))){
-const err86 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {
+const err86 = {instancePath:instancePath+"/deliverables/" + i3+"/sha256",schemaPath:"#/$defs/deliverable/properties/sha256/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -1436,12 +1441,49 @@ errors++;
 }
 }
 else {
-const err87 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err87 = {instancePath:instancePath+"/deliverables/" + i3,schemaPath:"#/$defs/deliverable/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err87];
 }
 else {
 vErrors.push(err87);
+}
+errors++;
+}
+}
+}
+else {
+const err88 = {instancePath:instancePath+"/deliverables",schemaPath:"#/properties/deliverables/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err88];
+}
+else {
+vErrors.push(err88);
+}
+errors++;
+}
+}
+if(data.state !== undefined){
+let data49 = data.state;
+if(!(data49 && typeof data49 == "object" && !Array.isArray(data49))){
+const err89 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err89];
+}
+else {
+vErrors.push(err89);
+}
+errors++;
+}
+}
+}
+else {
+const err90 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err90];
+}
+else {
+vErrors.push(err90);
 }
 errors++;
 }

@@ -102,7 +102,12 @@ describe("the picture of a task", () => {
       "mercury_9 blocked",
       "helper active",
     ]);
-    expect(picture.agents["helper"]).toEqual({ status: "active", blockers: ["a"], state: "channel.agent:helper" });
+    expect(picture.agents["helper"]).toMatchObject({
+      status: "active",
+      agent_type: "specialist",
+      blockers: ["a"],
+      state: "channel.agent:helper",
+    });
     expect(picture.confidence).toEqual({ phases: {} });
   });
 

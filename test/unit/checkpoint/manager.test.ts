@@ -127,7 +127,7 @@ describe("the checkpoint manager", () => {
     expect(event).toMatchObject({ sha256, rawBytes: header.raw });
     expect(picture.agents).toMatchObject({
       atlas: { status: "active" },
-      mercury_1: { status: "completed", confidence: 0.87, output_ref: "research/step1" },
+      mercury_1: { status: "completed", confidence: 0.87 },
     });
     expect(manager.counts).toEqual({ written: 1, skipped: 0, coalesced: 0, failed: 0 });
     expect(written[0]?.sizeBytes).toBe((await room.task.list("checkpoint_"))[0]?.sizeBytes);

@@ -107,7 +107,7 @@ describe("the standalone checkpoint manager", () => {
       seq: 2,
       phase: 1,
       agents: {
-        mercury_1: { status: "active", confidence: 0.73, blockers: ["key"], state: { seen: { $t: "set", v: [1] } } },
+        mercury_1: { status: "active", confidence: 0.73, blockers: ["key"], state: { seen: new Set([1]) } },
       },
       decisions: [
         {
@@ -131,8 +131,8 @@ describe("the standalone checkpoint manager", () => {
     const { file } = await checkpoints.createCheckpoint();
     const source = createSnapshotSource({ store: room.task, vault: room.vault, rawBytesMax: RAW_BYTES_MAX });
     expect((await source.loadPicture(file?.name ?? "")).picture.agents).toEqual({
-      mercury_1: { status: "completed", confidence: 0.9, state: "channel.agent:mercury_1" },
-      atlas: { status: "blocked", blockers: ["ada"], state: "channel.agent:atlas" },
+      mercury_1: { status: "completed", agent_type: "specialist", confidence: 0.9, state: "channel.agent:mercury_1" },
+      atlas: { status: "blocked", agent_type: "orchestrator", blockers: ["ada"], state: "channel.agent:atlas" },
     });
   });
 

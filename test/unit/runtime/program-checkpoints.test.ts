@@ -33,7 +33,7 @@ describe("checkpoints.open", () => {
       rationale: "0.73 < 0.75",
     });
     const saved = await checkpoints.createCheckpoint("copy.json", { stage: "one" });
-    expect(readFileSync(join(folder, "copy.json"), "utf8").split("\n")[1]).toContain(saved.entry.checkpointId);
+    expect(readFileSync(join(folder, "copy.json"), "utf8").split("\n")[1]).toContain(saved.checkpoint_id);
     await checkpoints.startPhase(2);
     await checkpoints.updateAgentState("mercury_1", { status: "completed" });
     expect(await checkpoints.list()).toHaveLength(3);
