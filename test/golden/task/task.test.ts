@@ -1,6 +1,6 @@
 /**
  * Whole tasks of every format there was, with fixed keys: journal, snapshots, keyring, control files and audit
- * trail are read for ever, and tell the same. Files are only added; before the first release the newest may be made anew.
+ * trail are read for ever, and tell the same. Files are only added; before a first release the newest may be made anew.
  */
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
