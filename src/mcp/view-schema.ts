@@ -36,11 +36,11 @@ export function answerSchema(result: JsonObject): JsonObject {
     required: ["result"],
     properties: {
       result: own,
-      next: { type: "string", description: "What to do next." },
+      next: { type: "string" },
       left_out: {
         type: "array",
         items: { type: "string" },
-        description: "What was left out for its size, and the command that shows it to a person.",
+        description: "What is too large to show, with the command for it.",
       },
     },
     ...(Object.keys(parts).length === 0 ? {} : { $defs: parts }),

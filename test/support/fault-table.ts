@@ -35,7 +35,10 @@ export const FAULT_TABLE: readonly FaultRow[] = [
       ),
       ...at("unit/engine/machine.test.ts", "follows the next valid route with on_failure: continue and ends partial"),
       ...at("unit/engine/unknown-outcome.test.ts", "skip goes on without it and the task ends partial"),
-      ...at("unit/engine/rules/partial-failure.test.ts", "is gone on without, once restarts are used up"),
+      ...at(
+        "unit/engine/rules/partial-failure.test.ts",
+        "[source 5] is gone on without and not started under another name, once restarts are used up",
+      ),
       ...at(
         "e2e/growth/items.test.ts",
         "FAULTS 5: keeps a slot for each item, names those that failed, and ends with 3",

@@ -53,12 +53,18 @@ function warnOfGate(node: NodeDefinition, follower: string, { raw, context }: Wr
 /** Keys whose texts are expressions without braces. */
 const BARE_KEYS = new Set(["when", "for_each", "source", "input"]);
 
+/** True where `name` stands in the text by itself, not within another word and not as a key of something else. */
+function hasWord(text: string, name: string): boolean {
+  for (let at = text.indexOf(name); at !== -1; at = text.indexOf(name, at + 1))
+    if (!/[\w.]/.test(text.charAt(at - 1)) && !/\w/.test(text.charAt(at + name.length))) return true;
+  return false;
+}
+
 /** True where a text outside of the gate itself names it. */
 function isNamed(raw: JsonValue, name: string, at: FaultPath): boolean {
   const own = valueAt(raw, at);
-  const word = new RegExp(`(?<![\\w.])${name.replaceAll(/[^\w]/g, "\\$&")}(?!\\w)`);
   const isIn = (value: JsonValue | undefined, key: string): boolean => {
-    if (typeof value === "string") return (BARE_KEYS.has(key) || /\{[{%]/.test(value)) && word.test(value);
+    if (typeof value === "string") return (BARE_KEYS.has(key) || /\{[{%]/.test(value)) && hasWord(value, name);
     if (typeof value !== "object" || value === null || value === own) return false;
     if (Array.isArray(value)) return value.some((item: JsonValue) => isIn(item, key));
     return isJsonObject(value) && Object.entries(value).some(([inner, item]) => isIn(item, inner));

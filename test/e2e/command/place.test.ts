@@ -132,7 +132,7 @@ describe("doctor", () => {
     const other = { env: { SPLASHDOWN_KEY: Buffer.alloc(32, 8).toString("base64") } };
     const { code, stdout } = await place.run(["doctor"], other);
     expect(code).toBe(4);
-    expect(stdout).toMatch(/^FAIL tasks: t: .*\n {5}→ splashdown keys show t$/m);
+    expect(stdout).toMatch(/^FAIL tasks: key_wrong, t: .*\n {5}→ splashdown keys show t$/m);
 
     const folder = join(place.folder, "outputs", "t", "checkpoints");
     const file = readdirSync(folder).find((name) => name.startsWith("checkpoint_")) ?? "";

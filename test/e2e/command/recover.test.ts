@@ -87,7 +87,9 @@ describe("recover", () => {
     await crashAt(place, "s2", ["run", writeHeldSteps(place, STEPS, { effects: "none" }), "--task", "t"]);
     place.write("splashdown.config.yaml", "recovery_config: {auto_recovery: false}\n");
     const { view } = await recover(place);
-    expect(view.tasks).toMatchObject([{ action: "left", why: "recovery_config.auto_recovery is off" }]);
+    expect(view.tasks).toMatchObject([
+      { action: "left", why: "recovery_config.auto_recovery is off; go on with: splashdown resume t" },
+    ]);
     expect(place.ledger()).toEqual(["s1", "s2"]);
   });
 });

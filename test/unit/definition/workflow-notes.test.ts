@@ -60,7 +60,7 @@ phases:
     ["runtime: {plugins: [a]}", "workflow.runtime.plugins"],
     ["runtime: {tool_output: {spill_dir: out}}", "workflow.runtime.tool_output"],
     ["runtime: {checkpoint: {every_agent: true}}", "workflow.runtime.checkpoint.every_agent"],
-    ["runtime: {provider: {name: openai, wire_api: responses}}", "workflow.runtime.provider"],
+    ["runtime: {provider: {name: hermes, hermes_home: /tmp}}", "workflow.runtime.provider"],
   ])("D7: tell of %s in the header", async (keys, key) => {
     expect(await keysOf(`workflow: {name: t, ${keys}}\n${STEP}`)).toEqual([key]);
   });
