@@ -8,7 +8,7 @@ import { describe, expect, it } from "vitest";
 
 const SRC = join(import.meta.dirname, "..", "src");
 
-/** Room → rooms it may import besides itself. A value `room/file` allows only that file. */
+/** Room → rooms it may import besides itself. A value `room/folder` allows only that folder. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   base: [],
   process: ["base"],
@@ -40,6 +40,85 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   cli: ["base", "runtime", "mcp"],
 };
 
+/**
+ * Folder → its parts, lowest first, and the other parts of that folder that each may import. `.` are the files beside them.
+ * Only an earlier part may be named, so that no circle of folders can be written here.
+ */
+const MAY_IMPORT_WITHIN: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  definition: {
+    faults: [],
+    reading: ["faults"],
+    model: ["faults", "reading"],
+    settings: ["faults", "reading", "model"],
+    templates: ["faults", "reading", "model"],
+    validate: ["faults", "reading", "model", "settings", "templates"],
+    compile: ["faults", "reading", "model", "settings", "templates", "validate"],
+    ".": ["faults", "reading", "model", "settings", "validate", "compile"],
+  },
+  engine: {
+    model: [],
+    fold: ["model"],
+    render: ["model"],
+    reports: ["model", "render"],
+    rules: ["model", "fold", "render", "reports"],
+    ".": ["model", "rules"],
+    runner: ["model", "fold", "render", "rules", "."],
+  },
+  "engine/rules": {
+    ".": [],
+    questions: [],
+    steps: [".", "questions"],
+    answers: ["questions", "steps"],
+    scopes: ["steps", "answers"],
+    phases: ["questions", "steps", "scopes"],
+    task: [".", "questions", "steps", "answers", "scopes", "phases"],
+  },
+  agents: {
+    outcome: [],
+    commands: ["outcome"],
+    functions: ["outcome"],
+    providers: ["outcome"],
+    tools: ["outcome", "commands", "functions"],
+    models: ["outcome", "tools"],
+    "installed-agents": ["outcome", "commands", "providers", "models"],
+    scoring: ["outcome", "commands", "models"],
+    ".": ["outcome", "commands", "functions", "providers", "tools", "models", "installed-agents", "scoring"],
+  },
+  "agents/tools": { servers: [], ".": ["servers"] },
+  store: {
+    contract: [],
+    cache: ["contract"],
+    files: ["contract"],
+    presence: ["contract", "files"],
+    directory: ["contract", "files", "presence"],
+    memory: ["contract", "files", "directory"],
+    sql: ["contract", "files", "presence", "directory"],
+    ".": ["contract", "files", "presence", "directory", "memory", "sql"],
+  },
+  checkpoint: { diff: [], format: [], blobs: ["format"], ".": ["format", "blobs"] },
+  runtime: {
+    views: [],
+    platform: ["views"],
+    audit: ["views", "platform"],
+    mailbox: ["views", "audit"],
+    keychain: ["platform", "audit", "mailbox"],
+    trust: ["platform"],
+    services: ["views", "platform", "audit", "keychain", "trust"],
+    tasks: ["views", "audit", "mailbox", "keychain", "trust", "services"],
+    session: ["views", "platform", "audit", "mailbox", "keychain", "services", "tasks"],
+    verbs: ["views", "platform", "audit", "mailbox", "keychain", "trust", "services", "tasks", "session"],
+    ".": ["views", "platform", "audit", "keychain", "trust", "services", "tasks", "verbs"],
+  },
+  "runtime/verbs": { ".": [], keys: ["."], health: [".", "keys"], reports: [], retention: [], transfer: [] },
+  cli: {
+    terminal: [],
+    command: ["terminal"],
+    text: ["terminal", "command"],
+    verbs: ["terminal", "command", "text"],
+    ".": ["terminal", "command", "verbs"],
+  },
+};
+
 interface Forbidden {
   readonly name: string;
   readonly pattern: RegExp;
@@ -48,15 +127,19 @@ interface Forbidden {
 }
 
 const FORBIDDEN: readonly Forbidden[] = [
-  { name: "wall time", pattern: /\bDate\.now\(|\bnew Date\(\)/, homes: ["runtime/system-clock.ts"] },
-  { name: "monotonic time", pattern: /\bperformance\.now\(|\bprocess\.hrtime/, homes: ["runtime/system-clock.ts"] },
-  { name: "timers", pattern: /\b(?:setTimeout|setInterval)\(/, homes: ["runtime/system-clock.ts"] },
+  { name: "wall time", pattern: /\bDate\.now\(|\bnew Date\(\)/, homes: ["runtime/platform/system-clock.ts"] },
+  {
+    name: "monotonic time",
+    pattern: /\bperformance\.now\(|\bprocess\.hrtime/,
+    homes: ["runtime/platform/system-clock.ts"],
+  },
+  { name: "timers", pattern: /\b(?:setTimeout|setInterval)\(/, homes: ["runtime/platform/system-clock.ts"] },
   {
     name: "random numbers",
     pattern: /\bMath\.random\(|\brandom(?:Bytes|UUID|FillSync)\(/,
-    homes: ["runtime/system-clock.ts"],
+    homes: ["runtime/platform/system-clock.ts"],
   },
-  { name: "environment", pattern: /\bprocess\.env\b/, homes: ["runtime/environment.ts"] },
+  { name: "environment", pattern: /\bprocess\.env\b/, homes: ["runtime/platform/environment.ts"] },
   { name: "console", pattern: /\bconsole\./, homes: [] },
   { name: "process exit", pattern: /\bprocess\.exit\(/, homes: ["cli/main.ts"] },
   { name: "serialised classes", pattern: /\bv8\.(?:de)?serialize\(|\bpickle\b/, homes: [] },
@@ -104,8 +187,54 @@ function importViolations(files: readonly SourceFile[]): string[] {
     const allowed = MAY_IMPORT[room];
     if (allowed === undefined) return [`${file.path}: no such room in the table`];
     return importsOf(file)
-      .filter((target) => roomOf(target) !== room && !allowed.includes(roomOf(target)) && !allowed.includes(target))
+      .filter((target) => roomOf(target) !== room && !allowed.some((place) => target.startsWith(`${place}/`)))
       .map((target) => `${file.path} imports ${target}`);
+  });
+}
+
+/** Folders that hold folders, `generated/` aside: each has its row in the table. */
+function listDivided(files: readonly SourceFile[]): string[] {
+  const folders = files.filter((file) => !isGenerated(file)).map((file) => file.path.split("/").slice(0, -1));
+  return [...new Set(folders.filter(({ length }) => length > 1).flatMap(listAbove))].sort();
+}
+
+/** `a/b/c` → `a`, `a/b`. */
+function listAbove(parts: readonly string[]): string[] {
+  return parts.slice(0, -1).map((_, index) => parts.slice(0, index + 1).join("/"));
+}
+
+/** The part of a folder in which a file lies; `undefined` for a file elsewhere. */
+function partOf(folder: string, path: string): string | undefined {
+  if (!path.startsWith(`${folder}/`)) return undefined;
+  const [part = "", ...below] = path.slice(folder.length + 1).split("/");
+  return below.length === 0 ? "." : part;
+}
+
+function folderViolations(files: readonly SourceFile[]): string[] {
+  const own = files.filter((file) => !isGenerated(file));
+  return Object.entries(MAY_IMPORT_WITHIN).flatMap(([folder, parts]) =>
+    own.flatMap((file) => {
+      const from = partOf(folder, file.path);
+      if (from === undefined) return [];
+      const allowed = parts[from];
+      if (allowed === undefined) return [`${file.path}: no part ${from} of ${folder} in the table`];
+      return importsOf(file)
+        .map((target) => ({ target, to: partOf(folder, target) }))
+        .filter(({ to }) => to !== undefined && to !== from && !allowed.includes(to))
+        .map(({ target }) => `${file.path} imports ${target}`);
+    }),
+  );
+}
+
+/** Parts that may import a part that stands later, or is not there. */
+function listUnordered(table: typeof MAY_IMPORT_WITHIN): string[] {
+  return Object.entries(table).flatMap(([folder, parts]) => {
+    const order = Object.keys(parts);
+    return order.flatMap((part, index) =>
+      (parts[part] ?? [])
+        .filter((other) => !order.slice(0, index).includes(other))
+        .map((other) => `${folder}: ${part} → ${other}`),
+    );
   });
 }
 
@@ -157,6 +286,15 @@ describe("the house", () => {
     expect(importViolations(files)).toEqual([]);
   });
 
+  it("has a row for every folder that is divided, and keeps it", () => {
+    expect(Object.keys(MAY_IMPORT_WITHIN).sort()).toEqual(listDivided(files));
+    expect(folderViolations(files)).toEqual([]);
+  });
+
+  it("has no circle of folders, at no depth", () => {
+    expect(listUnordered(MAY_IMPORT_WITHIN)).toEqual([]);
+  });
+
   it("has no circle of imports, not even of types", () => {
     expect(listCircular(files)).toEqual([]);
   });
@@ -183,15 +321,31 @@ describe("the house", () => {
 
 describe("the house checker", () => {
   it.each([
-    ["engine/decide.ts", 'import { openStore } from "../store/directory-store.js";'],
+    ["engine/decide.ts", 'import { openStore } from "../store/directory/directory-store.js";'],
     ["base/json.ts", 'import { evolve } from "../engine/evolve.js";'],
-    ["engine/lookup.ts", 'const store = await import("../store/memory-store.js");'],
-    ["vault/keyring.ts", 'import { DirectoryStore } from "../store/directory-store.js";'],
-    ["cli/run.ts", 'export { decide } from "../engine/decide.js";'],
-    ["mcp/tool.ts", 'import { formatView } from "../cli/output.js";'],
+    ["engine/model/lookup.ts", 'const store = await import("../../store/memory/memory-store.js");'],
+    ["vault/keyring.ts", 'import { DirectoryStore } from "../store/directory/directory-store.js";'],
+    ["cli/verbs/run.ts", 'export { decide } from "../../engine/decide.js";'],
+    ["mcp/tool.ts", 'import { formatView } from "../cli/terminal/output.js";'],
     ["attic/box.ts", ""],
   ])("catches a forbidden import planted in %s", (path, text) => {
     expect(importViolations([{ path, text }])).toHaveLength(1);
+  });
+
+  it.each([
+    ["engine/model/state.ts", 'import { evolve } from "../fold/evolve.js";'],
+    ["engine/rules/steps/start.ts", 'import { advance } from "../task/advance.js";'],
+    ["engine/rules/triggers.ts", 'import type { Due } from "./steps/due.js";'],
+    ["runtime/session/conduct.ts", 'const verb = await import("../verbs/run-verb.js");'],
+    ["runtime/views/views.ts", 'import type { Splashdown } from "../contract.js";'],
+    ["store/attic/box.ts", ""],
+  ])("catches a forbidden import among folders planted in %s", (path, text) => {
+    expect(folderViolations([{ path, text }])).toHaveLength(1);
+  });
+
+  it("catches a circle planted in the table, and a folder without a row", () => {
+    expect(listUnordered({ engine: { model: ["fold"], fold: ["model"] } })).toEqual(["engine: model → fold"]);
+    expect(listDivided([{ path: "vault/slots/slot.ts", text: "" }])).toEqual(["vault"]);
   });
 
   it("catches a planted circle", () => {
@@ -211,7 +365,7 @@ describe("the house checker", () => {
     ["store/a.ts", "setTimeout(() => undefined, 5);"],
     ["vault/a.ts", "const key = process.env.KEY;"],
     ["vault/a.ts", "const key = randomBytes(32);"],
-    ["cli/run.ts", 'console.log("x");'],
+    ["cli/verbs/run.ts", 'console.log("x");'],
     ["runtime/run.ts", "process.exit(1);"],
     ["base/clock.ts", "return performance.now();"],
   ])("catches a forbidden call planted in %s: %s", (path, text) => {

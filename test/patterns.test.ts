@@ -52,8 +52,8 @@ const PUT_TOGETHER: Readonly<Record<string, string>> = {
   "base/secret-shapes.ts": "tried below as they are",
   "schema/compile.ts": "patterns of schemas from outside, which are tried under a limit in time",
   "base/redact.ts": "the mark alone: fixed words and eight digits",
-  "agents/models/retry-time.ts": "every part is bounded, and the text is cut before",
-  "cli/next-command.ts": "runs over hints of our own table",
+  "agents/providers/retry-time.ts": "every part is bounded, and the text is cut before",
+  "cli/command/next-command.ts": "runs over hints of our own table",
   "definition/templates/secret-marks.ts": "a bounded name between fixed texts",
   "definition/templates/template-places.ts": "the literal VARIABLE beside it, which is tried itself",
 };

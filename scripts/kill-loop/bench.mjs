@@ -111,7 +111,7 @@ export class Bench {
   /** Looks at the place with the library, as another process beside the owner does. */
   async look(place, read) {
     const { openSplashdown } = await this.#import("runtime/open.js");
-    const { createEnvironment } = await this.#import("runtime/environment.js");
+    const { createEnvironment } = await this.#import("runtime/platform/environment.js");
     const splashdown = await openSplashdown({ environment: createEnvironment(this.#environment(place), place.folder) });
     try {
       return await read(splashdown);

@@ -3,8 +3,8 @@
 // for every checkpoint before the newest of those: nothing opens them before they go.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { formatSnapshotName, parseSnapshotName, SNAPSHOT_PREFIX } from "../../dist/checkpoint/names.js";
-import { systemRandom } from "../../dist/runtime/system-clock.js";
+import { formatSnapshotName, parseSnapshotName, SNAPSHOT_PREFIX } from "../../dist/checkpoint/format/names.js";
+import { systemRandom } from "../../dist/runtime/platform/system-clock.js";
 import { openIn, runCommand, timed } from "./place.mjs";
 
 const TASK = "many";

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createNodeFileSystem } from "../../dist/base/node-file-system.js";
 import { openSplashdown } from "../../dist/index.js";
-import { createEnvironment } from "../../dist/runtime/environment.js";
-import { systemClock, systemRandom } from "../../dist/runtime/system-clock.js";
+import { createEnvironment } from "../../dist/runtime/platform/environment.js";
+import { systemClock, systemRandom } from "../../dist/runtime/platform/system-clock.js";
 import { openStore } from "../../dist/store/open-store.js";
 
 const MAIN = join(import.meta.dirname, "../../dist/cli/main.js");

@@ -2,9 +2,9 @@
 import { constants, fdatasyncSync, closeSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { openSplashdown } from "../../dist/index.js";
-import { createEnvironment } from "../../dist/runtime/environment.js";
-import { systemClock } from "../../dist/runtime/system-clock.js";
-import { openCachedStore } from "../../dist/store/cached-store.js";
+import { createEnvironment } from "../../dist/runtime/platform/environment.js";
+import { systemClock } from "../../dist/runtime/platform/system-clock.js";
+import { openCachedStore } from "../../dist/store/cache/cached-store.js";
 import { listKinds, openServers } from "../stores/servers.mjs";
 import { makeManyCheckpoints, measureMany } from "./many-checkpoints.mjs";
 import { makeManyTasks, measureTasks } from "./many-tasks.mjs";

@@ -76,7 +76,7 @@ async function tryRandomCases() {
 async function tryAgeVectors() {
   const vectors = await oracle("cctv-age/index.js");
   const { armor } = await import("age-encryption");
-  const { loadAge } = await own("runtime/keys/key-packages.js");
+  const { loadAge } = await own("runtime/keychain/key-packages.js");
   const box = await loadAge(ROOT);
   let passphrases = 0;
   for (const [name, content] of Object.entries(vectors.default ?? vectors)) {

@@ -10,13 +10,13 @@
 import { messageOf, SplashdownError } from "../base/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
-import type { HttpStep } from "../definition/step.js";
-import type { StepOutcome, StepSink, StepWork } from "../engine/ports.js";
-import type { PerformerDeps } from "./contract.js";
-import { afterAct, cutText, judgeFinished } from "./failure.js";
-import { computeRetryAtMs } from "./models/retry-time.js";
-import { fetchFollowing, placeOf } from "./own-origin-fetch.js";
-import { requireDeclaredOutput } from "./output-check.js";
+import type { HttpStep } from "../definition/model/step.js";
+import type { StepOutcome, StepSink, StepWork } from "../engine/model/ports.js";
+import type { PerformerDeps } from "./outcome/contract.js";
+import { afterAct, cutText, judgeFinished } from "./outcome/failure.js";
+import { computeRetryAtMs } from "./providers/retry-time.js";
+import { fetchFollowing, placeOf } from "./providers/own-origin-fetch.js";
+import { requireDeclaredOutput } from "./outcome/output-check.js";
 import { parsePlainValue } from "../base/plain-value.js";
 
 interface AttemptEnds {

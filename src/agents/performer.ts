@@ -1,20 +1,20 @@
 /** One function per step kind behind the engine's port. */
 import { assert } from "../base/errors.js";
-import type { StepKind } from "../definition/step.js";
-import { isPerformed } from "../engine/lookup.js";
-import type { Performer, StepOutcome, StepSink, StepWork } from "../engine/ports.js";
-import { performCli } from "./cli/cli-step.js";
-import { performCommand } from "./command.js";
-import type { PerformerDeps } from "./contract.js";
-import { isEndOfRun, outcomeOfError } from "./failure.js";
-import { performFunction } from "./function.js";
+import type { StepKind } from "../definition/model/step.js";
+import { isPerformed } from "../engine/model/lookup.js";
+import type { Performer, StepOutcome, StepSink, StepWork } from "../engine/model/ports.js";
+import { performCli } from "./installed-agents/cli-step.js";
+import { performCommand } from "./commands/command.js";
+import type { PerformerDeps } from "./outcome/contract.js";
+import { isEndOfRun, outcomeOfError } from "./outcome/failure.js";
+import { performFunction } from "./functions/function.js";
 import { performHttp } from "./http.js";
-import { performMcp } from "./mcp.js";
-import { performModel } from "./model.js";
-import { askProbe } from "./probe.js";
-import { performScorer } from "./scorer.js";
-import { performScript } from "./script.js";
-import { fillSecrets } from "./secrets.js";
+import { performMcp } from "./tools/mcp.js";
+import { performModel } from "./models/model.js";
+import { askProbe } from "./commands/probe.js";
+import { performScorer } from "./scoring/scorer.js";
+import { performScript } from "./commands/script.js";
+import { fillSecrets } from "./outcome/secrets.js";
 import { performSet } from "./set.js";
 
 interface AttemptEnds {

@@ -8,10 +8,10 @@
 import { unreachable } from "../base/errors.js";
 import { isJsonObject, type JsonValue } from "../base/json.js";
 import { formatPython } from "../definition/templates/python-text.js";
-import type { SetStep } from "../definition/step.js";
-import type { StepOutcome, StepWork } from "../engine/ports.js";
-import { outputInvalid } from "./failure.js";
-import { readYamlValue } from "./yaml-value.js";
+import type { SetStep } from "../definition/model/step.js";
+import type { StepOutcome, StepWork } from "../engine/model/ports.js";
+import { outputInvalid } from "./outcome/failure.js";
+import { readYamlValue } from "./outcome/yaml-value.js";
 
 const TRUE_TEXTS = ["true", "1", "yes", "y", "on"];
 const FALSE_TEXTS = ["false", "0", "no", "n", "off"];

@@ -14,7 +14,7 @@ export type TaskId = Brand<"TaskId">;
 export type CheckpointId = Brand<"CheckpointId">;
 /** Identity of a question: step identity, kind and ordinal, readable; hashed in file names. */
 export type QuestionId = Brand<"QuestionId">;
-/** Identity of one step execution place: path, round, visit and item key (see engine/events/identity.ts). */
+/** Identity of one step execution place: path, round, visit and item key (see engine/model/identity.ts). */
 export type StepId = Brand<"StepId">;
 /** Short public name of a key: 16 lower-case hex digits. */
 export type KeyId = Brand<"KeyId">;

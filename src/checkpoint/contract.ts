@@ -14,8 +14,8 @@
  * Source: DESIGN section 7, STORAGE sections 1.3, 1.6, 1.12.
  */
 import type { CheckpointId } from "../base/ids.js";
-import type { EventOf } from "../engine/events/events.js";
-import type { TaskState } from "../engine/state/state.js";
+import type { EventOf } from "../engine/model/events.js";
+import type { TaskState } from "../engine/model/state.js";
 import type { JournalPosition } from "../journal/position.js";
 import type { CheckpointHeader } from "../schema/generated/checkpoint-header.js";
 

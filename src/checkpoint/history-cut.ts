@@ -6,10 +6,10 @@
  * Owns: the choice. Removing is retention's and the verb's; the journal's room reads. Source: STORAGE section 1.12.
  */
 import type { JsonValue } from "../base/json.js";
-import type { BlobRef } from "../engine/events/value-ref.js";
-import { carriedState, withInlineState } from "../engine/evolve/evolve-return.js";
-import { captureState, encodeCaptured } from "../engine/state/state-codec.js";
-import type { CheckpointEntry, TaskState } from "../engine/state/state.js";
+import type { BlobRef } from "../engine/model/value-ref.js";
+import { carriedState, withInlineState } from "../engine/fold/evolve-return.js";
+import { captureState, encodeCaptured } from "../engine/model/state-codec.js";
+import type { CheckpointEntry, TaskState } from "../engine/model/state.js";
 import type { History, HistorySegment } from "../journal/history.js";
 import type { HistoryRecord } from "../journal/segment-records.js";
 import type { LoadedSnapshot } from "./contract.js";

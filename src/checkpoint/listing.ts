@@ -5,9 +5,9 @@
  * only makes a checkpoint quicker to load.
  */
 import { SplashdownError } from "../base/errors.js";
-import type { CheckpointEntry } from "../engine/state/state.js";
-import type { TaskStore } from "../store/contract.js";
-import { formatSnapshotName, parseSnapshotName, SNAPSHOT_PREFIX } from "./names.js";
+import type { CheckpointEntry } from "../engine/model/state.js";
+import type { TaskStore } from "../store/contract/contract.js";
+import { formatSnapshotName, parseSnapshotName, SNAPSHOT_PREFIX } from "./format/names.js";
 import { listSnapshotFiles } from "./source.js";
 
 export interface ListedCheckpoint {

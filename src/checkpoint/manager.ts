@@ -18,17 +18,17 @@ import { errorCodeOf, isErrorCode, messageOf, SplashdownError } from "../base/er
 import type { CheckpointId } from "../base/ids.js";
 import { LIMITS } from "../base/limits.js";
 import type { Log } from "../base/log.js";
-import type { EventOf } from "../engine/events/events.js";
-import type { BlobShelf, CheckpointHook } from "../engine/ports.js";
-import type { TaskState } from "../engine/state/state.js";
-import { capture, labelOf, type SnapshotCapture } from "./capture.js";
+import type { EventOf } from "../engine/model/events.js";
+import type { BlobShelf, CheckpointHook } from "../engine/model/ports.js";
+import type { TaskState } from "../engine/model/state.js";
+import { capture, labelOf, type SnapshotCapture } from "./format/capture.js";
 import type { CheckpointJournal, SnapshotEvent } from "./contract.js";
-import { findLargest, formatLargest, LARGEST_NAMED, type SizedPath } from "./large-values.js";
-import { createPace } from "./pace.js";
+import { findLargest, formatLargest, LARGEST_NAMED, type SizedPath } from "./blobs/large-values.js";
+import { createPace } from "./format/pace.js";
 import { isAlwaysWritten, isWithinBudget } from "./policy.js";
 import type { SnapshotRetention } from "./retention.js";
-import { spillLargest } from "./spill.js";
-import { type SnapshotWriterOptions, writeSnapshot, type WrittenSnapshot } from "./writer.js";
+import { spillLargest } from "./blobs/spill.js";
+import { type SnapshotWriterOptions, writeSnapshot, type WrittenSnapshot } from "./format/writer.js";
 
 export interface CheckpointManagerOptions {
   readonly writer: SnapshotWriterOptions;

@@ -1,9 +1,9 @@
 /** Whether all that a state refers to is there, before anything acts on that state. */
 import { errorCodeOf, SplashdownError } from "../base/errors.js";
-import type { TaskState } from "../engine/state/state.js";
-import type { TaskStore } from "../store/contract.js";
+import type { TaskState } from "../engine/model/state.js";
+import type { TaskStore } from "../store/contract/contract.js";
 import type { TaskVault } from "../vault/contract.js";
-import { createBlobShelf } from "./blobs.js";
+import { createBlobShelf } from "./blobs/blobs.js";
 import { NamedBlobs } from "./history-cut.js";
 
 /**

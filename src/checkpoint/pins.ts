@@ -10,7 +10,7 @@
  * one was left) changes nothing.
  */
 import { isUuid, type CheckpointId } from "../base/ids.js";
-import type { TaskStore } from "../store/contract.js";
+import type { TaskStore } from "../store/contract/contract.js";
 
 export const PIN_PREFIX = "control/pin-";
 const ABOUT = /^(.*)-([1-9]\d{0,8})$/;

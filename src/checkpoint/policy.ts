@@ -5,7 +5,7 @@
  * take grows with its journal. Source: DESIGN section 7 (when a trigger fires).
  */
 import { LIMITS } from "../base/limits.js";
-import type { Trigger } from "../engine/events/events.js";
+import type { Trigger } from "../engine/model/events.js";
 
 /** Triggers whose file is always written, and waited for. */
 const ALWAYS_WRITTEN: ReadonlySet<Trigger> = new Set([

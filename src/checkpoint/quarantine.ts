@@ -1,5 +1,5 @@
 /** `quarantine/`: files of a task that are no use, whole as they were found, each with the reason beside it. */
-import type { TaskStore } from "../store/contract.js";
+import type { TaskStore } from "../store/contract/contract.js";
 
 type Objects = Pick<TaskStore, "get" | "putOnce" | "remove">;
 

@@ -11,11 +11,11 @@
 import { type SplashdownError, isErrorCode, messageOf } from "../base/errors.js";
 import type { CheckpointId } from "../base/ids.js";
 import type { Log } from "../base/log.js";
-import type { EventOf } from "../engine/events/events.js";
-import type { CheckpointEntry } from "../engine/state/state.js";
-import type { TaskStore } from "../store/contract.js";
+import type { EventOf } from "../engine/model/events.js";
+import type { CheckpointEntry } from "../engine/model/state.js";
+import type { TaskStore } from "../store/contract/contract.js";
 import type { CheckpointJournal } from "./contract.js";
-import type { SnapshotName } from "./names.js";
+import type { SnapshotName } from "./format/names.js";
 import { listSnapshotFiles } from "./source.js";
 
 export interface RetentionRules {

@@ -6,15 +6,15 @@
 import { SplashdownError } from "../base/errors.js";
 import type { CheckpointId } from "../base/ids.js";
 import type { CheckpointHeader } from "../schema/generated/checkpoint-header.js";
-import type { ObjectEntry, TaskStore } from "../store/contract.js";
+import type { ObjectEntry, TaskStore } from "../store/contract/contract.js";
 import type { TaskVault } from "../vault/contract.js";
 import { setObjectAside } from "./quarantine.js";
 import type { LoadedSnapshot, SnapshotEntry, SnapshotSource } from "./contract.js";
-import { computeFileBytesMax, HEADER_LINE_BYTES_MAX, readHead, readLayout, type ReadLayout } from "./layout.js";
-import { parseSnapshotName, SNAPSHOT_PREFIX, type SnapshotName } from "./names.js";
-import { UNHURRIED } from "./pace.js";
-import { type CheckpointPicture, decodePayload, decodePicture } from "./payload.js";
-import { openText } from "./sealed-payload.js";
+import { computeFileBytesMax, HEADER_LINE_BYTES_MAX, readHead, readLayout, type ReadLayout } from "./format/layout.js";
+import { parseSnapshotName, SNAPSHOT_PREFIX, type SnapshotName, requireName } from "./format/names.js";
+import { UNHURRIED } from "./format/pace.js";
+import { type CheckpointPicture, decodePayload, decodePicture } from "./format/payload.js";
+import { openText } from "./format/sealed-payload.js";
 
 export interface SnapshotSourceOptions {
   readonly store: TaskStore;
@@ -163,26 +163,6 @@ export async function listSnapshotFiles(store: Pick<TaskStore, "list">): Promise
     const name = parseSnapshotName(entry.key);
     return name === undefined ? [] : [{ entry, name }];
   });
-}
-
-/** A file under the name of another checkpoint was moved there. Errors: TASK_SWAPPED. */
-export function requireName(file: string, header: CheckpointHeader): void {
-  const name = parseSnapshotName(file);
-  if (
-    name !== undefined &&
-    name.seq === header.seq &&
-    name.phase === header.phase &&
-    name.atMs === Date.parse(header.timestamp) &&
-    (name.resealedIn === undefined || name.resealedIn === header.journal.epoch)
-  )
-    return;
-  throw new SplashdownError(
-    "TASK_SWAPPED",
-    `the file holds checkpoint ${header.seq} of phase ${header.phase}, which its name does not say`,
-    {
-      details: { file, seq: header.seq, phase: header.phase },
-    },
-  );
 }
 
 function notFound(file: string): SplashdownError {

@@ -11,15 +11,15 @@ import { writeSync } from "node:fs";
 import { CommanderError, type Command } from "commander";
 import { EXIT_STATUS } from "../base/error-table.js";
 import { errnoOf, errorCodeOf, messageOf, SplashdownError } from "../base/errors.js";
-import { readVariable, takeKeyVariables } from "../runtime/environment.js";
-import { ANSWER_FLAG, runAgainAside } from "./aside.js";
-import type { CliDeps, GlobalOptions, Streams } from "./deps.js";
-import { repeatFlags } from "./next-command.js";
-import { openAnswer, turnDescriptorAside } from "./answer-descriptor.js";
-import { cleanForTerminal } from "./output.js";
+import { readVariable, takeKeyVariables } from "../runtime/platform/environment.js";
+import { ANSWER_FLAG, runAgainAside } from "./command/aside.js";
+import type { CliDeps, GlobalOptions, Streams } from "./terminal/deps.js";
+import { repeatFlags } from "./command/next-command.js";
+import { openAnswer, turnDescriptorAside } from "./command/answer-descriptor.js";
+import { cleanForTerminal } from "./terminal/output.js";
 import { createProgram } from "./program.js";
-import { createScreen, type ScreenSize } from "./screen.js";
-import { findVerb, toUsageError, withVerb } from "./usage.js";
+import { createScreen, type ScreenSize } from "./terminal/screen.js";
+import { findVerb, toUsageError, withVerb } from "./command/usage.js";
 
 const SIGNAL_STATUS = {
   SIGINT: EXIT_STATUS.interrupted,

@@ -1,25 +1,25 @@
 /** The command with all its verbs. One file per verb or family of verbs declares and runs them. */
 import { Command, Option } from "commander";
-import { registerAnswer, registerRequests } from "./answer.js";
-import { ANSWER_FLAG } from "./aside.js";
-import { registerAudit } from "./audit.js";
-import { registerCheckpoints, registerDebug } from "./checkpoints.js";
-import type { CliDeps } from "./deps.js";
-import { registerCompletion } from "./completion.js";
-import { registerGraph } from "./graph.js";
-import { registerGuide } from "./guide.js";
-import { registerInit } from "./init.js";
-import { registerFork } from "./fork.js";
-import { registerKeys } from "./keys.js";
-import { registerMcp } from "./mcp.js";
-import { registerMetrics } from "./metrics.js";
-import { registerRecover } from "./recover.js";
-import { registerResume } from "./resume.js";
-import { registerRun } from "./run.js";
-import { registerStore } from "./store.js";
-import { registerTasks } from "./tasks.js";
-import { registerTrust } from "./trust.js";
-import { registerWorkplace } from "./workplace.js";
+import { registerAnswer, registerRequests } from "./verbs/answer.js";
+import { ANSWER_FLAG } from "./command/aside.js";
+import { registerAudit } from "./verbs/audit.js";
+import { registerCheckpoints, registerDebug } from "./verbs/checkpoints.js";
+import type { CliDeps } from "./terminal/deps.js";
+import { registerCompletion } from "./verbs/completion.js";
+import { registerGraph } from "./verbs/graph.js";
+import { registerGuide } from "./verbs/guide.js";
+import { registerInit } from "./verbs/init.js";
+import { registerFork } from "./verbs/fork.js";
+import { registerKeys } from "./verbs/keys.js";
+import { registerMcp } from "./verbs/mcp.js";
+import { registerMetrics } from "./verbs/metrics.js";
+import { registerRecover } from "./verbs/recover.js";
+import { registerResume } from "./verbs/resume.js";
+import { registerRun } from "./verbs/run.js";
+import { registerStore } from "./verbs/store.js";
+import { registerTasks } from "./verbs/tasks.js";
+import { registerTrust } from "./verbs/trust.js";
+import { registerWorkplace } from "./verbs/workplace.js";
 
 const GLOBAL_HELP = `
 Begin with:

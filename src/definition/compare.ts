@@ -1,9 +1,9 @@
 /** Compares two definitions of a task: which steps' finished work stays valid when a workflow was edited. */
 import type { JsonObject, JsonValue } from "../base/json.js";
 import { canonicalJson } from "../base/json-encoding.js";
-import type { HooksDefinition } from "./hooks.js";
-import type { MachineScope, NodeDefinition, ScopeDefinition, WorkflowDefinition } from "./workflow.js";
-import type { StepDefinition } from "./step.js";
+import type { HooksDefinition } from "./model/hooks.js";
+import type { MachineScope, NodeDefinition, ScopeDefinition, WorkflowDefinition } from "./model/workflow.js";
+import type { StepDefinition } from "./model/step.js";
 
 /** Shape: paths in the order of the new definition, those of removed steps in the order of the old one. */
 export interface DefinitionComparison {

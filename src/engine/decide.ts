@@ -9,20 +9,20 @@
  *
  * E3: every prefix of an answer is a legal state: what the rest would have said follows again from the state.
  */
-import { decideAdvance } from "./advance/advance.js";
-import { decideApproval } from "./people/approval.js";
-import { createChoice, type Choice } from "./choice.js";
-import { decideClose, decideQuiescent } from "./ending.js";
-import type { EngineEvent } from "./events/events.js";
-import type { DecideContext, Decided, EngineInput } from "./input.js";
-import { findReachedLimit } from "./advance/limits.js";
-import { countTime, reachTimeLimits, stopAtLimit } from "./advance/time-limits.js";
-import { decideEnded } from "./outcomes/ended-attempt.js";
-import { decideAnswer, decideReminders, openQuestion } from "./people/questions.js";
-import { decideMessage, decideReport } from "./outcomes/reports.js";
-import { decideResumed } from "./resumption.js";
-import type { TaskState } from "./state/state.js";
-import { addCheckpoints } from "./triggers.js";
+import { decideAdvance } from "./rules/task/advance.js";
+import { decideApproval } from "./rules/questions/approval.js";
+import { createChoice, type Choice } from "./model/choice.js";
+import { decideClose, decideQuiescent } from "./rules/task/ending.js";
+import type { EngineEvent } from "./model/events.js";
+import type { DecideContext, Decided, EngineInput } from "./model/input.js";
+import { findReachedLimit } from "./rules/steps/limits.js";
+import { countTime, reachTimeLimits, stopAtLimit } from "./rules/steps/time-limits.js";
+import { decideEnded } from "./rules/steps/ended-attempt.js";
+import { decideAnswer, decideReminders, openQuestion } from "./rules/questions/questions.js";
+import { decideMessage, decideReport } from "./rules/task/reports.js";
+import { decideResumed } from "./rules/task/resumption.js";
+import type { TaskState } from "./model/state.js";
+import { addCheckpoints } from "./rules/triggers.js";
 
 /** Chooses what follows from an input; reads the state and changes nothing. */
 export function decide(state: TaskState, input: EngineInput, context: DecideContext): Decided {

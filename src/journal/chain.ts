@@ -11,7 +11,7 @@
  */
 import { encodeBase64Url } from "../base/digest.js";
 import { SplashdownError } from "../base/errors.js";
-import type { SegmentId } from "../store/contract.js";
+import type { SegmentId } from "../store/contract/contract.js";
 import type { TaskVault } from "../vault/contract.js";
 import type { JournalPosition } from "./position.js";
 import { continuedBy } from "./segment-header.js";

@@ -4,8 +4,8 @@
  * A guess good enough to warn by, never one to act by: kinds in the clear are bound by the seal, but nothing here is
  * verified.
  */
-import type { EventFamily } from "../engine/events/event-codec.js";
-import type { TaskStore } from "../store/contract.js";
+import type { EventFamily } from "../engine/model/event-codec.js";
+import type { TaskStore } from "../store/contract/contract.js";
 import { parseRecordLine } from "./record-line.js";
 
 const NEWLINE = 0x0a;

@@ -7,8 +7,8 @@
  */
 import { SplashdownError } from "../base/errors.js";
 import type { JsonObject } from "../base/json.js";
-import type { EngineEvent } from "../engine/events/events.js";
-import type { SegmentId, TaskStore } from "../store/contract.js";
+import type { EngineEvent } from "../engine/model/events.js";
+import type { SegmentId, TaskStore } from "../store/contract/contract.js";
 import type { TaskVault } from "../vault/contract.js";
 import { judgeStanding, type RecordStanding, type RememberedRecord } from "./anchored.js";
 import { compareSegments, statesHash, walkChain, type Chain, type ChainLink } from "./chain.js";

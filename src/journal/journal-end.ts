@@ -4,7 +4,7 @@
  * Reads the highest segment that has records, and those before it only as long as the caller has not seen enough; what is
  * damaged elsewhere does not show here.
  */
-import type { SegmentId, TaskStore } from "../store/contract.js";
+import type { SegmentId, TaskStore } from "../store/contract/contract.js";
 import type { TaskVault } from "../vault/contract.js";
 import type { JournalPosition } from "./position.js";
 import { openSegmentRecords, type HistoryRecord, type SegmentRecords } from "./segment-records.js";

@@ -1,5 +1,5 @@
 /** Where the latest records of one writer stand: a ring, so that its size does not grow with the task. */
-import type { SegmentId } from "../store/contract.js";
+import type { SegmentId } from "../store/contract/contract.js";
 import type { JournalPosition } from "./position.js";
 
 /** Enough for every record between a capture and the end of its snapshot; 4.5 MB at most. */

@@ -1,6 +1,6 @@
 /** Events that are not durable yet, numbered, with their plain bodies: what a new segment must repeat after a failure. */
-import { encodeEvent } from "../engine/events/event-codec.js";
-import type { EngineEvent } from "../engine/events/events.js";
+import { encodeEvent } from "../engine/model/event-codec.js";
+import type { EngineEvent } from "../engine/model/events.js";
 import { encodeBody, markBatchStart } from "./record-body.js";
 import { computeAad, encodeRecordLine } from "./record-line.js";
 import { LIMITS } from "../base/limits.js";

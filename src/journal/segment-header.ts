@@ -16,7 +16,7 @@ import { SplashdownError, assert } from "../base/errors.js";
 import { isUuid, type KeyId } from "../base/ids.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
 import { canonicalJson } from "../base/json-encoding.js";
-import type { SegmentId } from "../store/contract.js";
+import type { SegmentId } from "../store/contract/contract.js";
 import type { FileSealer, SealHeader } from "../vault/contract.js";
 import { decodePosition, encodePosition, isCount, type JournalPosition } from "./position.js";
 import { HASH_FIELD_BYTES, parseHashField } from "./record-line.js";

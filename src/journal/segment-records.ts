@@ -9,9 +9,9 @@
  */
 import { encodeBase64Url } from "../base/digest.js";
 import { assert, isErrorCode, SplashdownError } from "../base/errors.js";
-import { decodeEvent } from "../engine/events/event-codec.js";
-import type { EngineEvent } from "../engine/events/events.js";
-import type { SegmentId } from "../store/contract.js";
+import { decodeEvent } from "../engine/model/event-codec.js";
+import type { EngineEvent } from "../engine/model/events.js";
+import type { SegmentId } from "../store/contract/contract.js";
 import type { FileOpener, TaskVault } from "../vault/contract.js";
 import type { JournalPosition } from "./position.js";
 import { decodeBody, type RecordBody } from "./record-body.js";

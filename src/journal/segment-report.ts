@@ -1,5 +1,5 @@
 /** What can be said of one segment without any key: for doctor, validate and people with only the file. */
-import type { SegmentId } from "../store/contract.js";
+import type { SegmentId } from "../store/contract/contract.js";
 import { encodeBase64Url } from "../base/digest.js";
 import type { SegmentHeader } from "./segment-header.js";
 import { scanSegment, type Defect, type SegmentScan, type TailClass } from "./segment-scan.js";

@@ -12,7 +12,7 @@
  * hash costs nothing. Where a newline inside was damaged, records are found again by how they begin.
  * Source: STORAGE section 1.7.
  */
-import type { SegmentId } from "../store/contract.js";
+import type { SegmentId } from "../store/contract/contract.js";
 import { readIntactLine } from "./intact-line.js";
 import {
   HASH_FIELD_BYTES,

@@ -8,8 +8,8 @@
  */
 import { assert } from "../base/errors.js";
 import type { Clock } from "../base/clock.js";
-import type { EngineEvent } from "../engine/events/events.js";
-import type { SegmentWriter, TaskStore } from "../store/contract.js";
+import type { EngineEvent } from "../engine/model/events.js";
+import type { SegmentWriter, TaskStore } from "../store/contract/contract.js";
 import type { TaskVault } from "../vault/contract.js";
 import type { JournalPosition } from "./position.js";
 import { queueRecord, sealRecord, type SealingState } from "./record-queue.js";

@@ -4,7 +4,7 @@ import { SplashdownError } from "../base/errors.js";
 import type { JsonObject } from "../base/json.js";
 import { canonicalJson } from "../base/json-encoding.js";
 import { LIMITS } from "../base/limits.js";
-import { computeKeyedName } from "../runtime/run/task-name.js";
+import { computeKeyedName } from "../runtime/tasks/task-name.js";
 import type { StartOutcome } from "./starts.js";
 import { isUnderWay, readStanding, STARTING, tellStanding } from "./standing.js";
 import { ASKS, defineTool, RUNS, READS, TASK, text, type Bench, type Tool, type ToolAnswer } from "./tool.js";

@@ -54,7 +54,7 @@ goes on when you are gone. Questions (list_questions) are for people unless answ
 /** Serves one client until it closes its end or the signal fires. The tasks go on. */
 export async function serveMcp(options: McpServerOptions): Promise<void> {
   // What the first call needs, before it comes: it is to be answered within a second.
-  await Promise.all([import("../runtime/finding.js"), import("../runtime/summaries.js")]);
+  await Promise.all([import("../runtime/tasks/finding.js"), import("../runtime/tasks/summaries.js")]);
   const sdk = await import("@modelcontextprotocol/server");
   const { serveStdio } = await import("@modelcontextprotocol/server/stdio");
   const { input, write, log, signal } = options;

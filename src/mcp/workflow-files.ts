@@ -1,7 +1,7 @@
 /** Workflow files that an agent may run: those below one folder, whatever links say. */
 import { extname } from "node:path";
 import { errnoOf, isErrorCode, messageOf, SplashdownError } from "../base/errors.js";
-import { refuseModule, requireBelow } from "../runtime/confinement.js";
+import { refuseModule, requireBelow } from "../runtime/services/confinement.js";
 
 const DATA: ReadonlySet<string> = new Set([".yaml", ".yml", ".json"]);
 

@@ -9,7 +9,7 @@ import { SplashdownError } from "../base/errors.js";
 import { formatCount } from "../base/plain-text.js";
 import { listSnapshotFiles } from "../checkpoint/source.js";
 import type { History } from "../journal/history.js";
-import type { TaskStore } from "../store/contract.js";
+import type { TaskStore } from "../store/contract/contract.js";
 import type { AnchorPosition } from "../vault/anchor.js";
 
 /** In words; empty where nothing tells of records. */

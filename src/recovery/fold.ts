@@ -8,17 +8,17 @@
  */
 import { SplashdownError } from "../base/errors.js";
 import type { JsonObject, JsonValue } from "../base/json.js";
-import { createBlobShelf } from "../checkpoint/blobs.js";
+import { createBlobShelf } from "../checkpoint/blobs/blobs.js";
 import type { LoadedSnapshot, SnapshotSource } from "../checkpoint/contract.js";
-import type { EngineEvent } from "../engine/events/events.js";
-import type { BlobRef } from "../engine/events/value-ref.js";
-import { evolve } from "../engine/evolve/evolve.js";
-import { carriedState, withInlineState } from "../engine/evolve/evolve-return.js";
-import { createState, type TaskState } from "../engine/state/state.js";
+import type { EngineEvent } from "../engine/model/events.js";
+import type { BlobRef } from "../engine/model/value-ref.js";
+import { evolve } from "../engine/fold/evolve.js";
+import { carriedState, withInlineState } from "../engine/fold/evolve-return.js";
+import { createState, type TaskState } from "../engine/model/state.js";
 import { readHistory, type History, type LostRange, type ScanCache } from "../journal/history.js";
 import type { JournalPosition } from "../journal/position.js";
 import type { HistoryRecord } from "../journal/segment-records.js";
-import type { TaskStore } from "../store/contract.js";
+import type { TaskStore } from "../store/contract/contract.js";
 import type { TaskVault } from "../vault/contract.js";
 import { findEvidence } from "./evidence.js";
 import { selectBase, type RefusedSnapshot } from "./base-selection.js";

@@ -13,7 +13,7 @@ import type { Clock } from "../base/clock.js";
 import { SplashdownError } from "../base/errors.js";
 import type { JsonObject } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
-import type { OwnerFacts, OwnerState, TaskStore } from "../store/contract.js";
+import type { OwnerFacts, OwnerState, TaskStore } from "../store/contract/contract.js";
 
 export interface Liveness {
   readonly state: "alive" | "gone" | "unclear" | "none";

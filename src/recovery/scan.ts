@@ -8,12 +8,12 @@
  */
 import { errorCodeOf, messageOf, SplashdownError } from "../base/errors.js";
 import type { ErrorCode } from "../base/error-table.js";
-import type { EngineEvent, EventOf } from "../engine/events/events.js";
+import type { EngineEvent, EventOf } from "../engine/model/events.js";
 import { mapInWindow } from "../base/window.js";
 import { listSnapshotFiles } from "../checkpoint/source.js";
 import { readJournalEnd, type JournalEnd } from "../journal/journal-end.js";
 import type { HistoryRecord } from "../journal/segment-records.js";
-import type { OwnerFacts, OwnerState, Store, TaskStore } from "../store/contract.js";
+import type { OwnerFacts, OwnerState, Store, TaskStore } from "../store/contract/contract.js";
 import { findEvidence, journalLost } from "./evidence.js";
 import type { TaskVault } from "../vault/contract.js";
 

@@ -4,7 +4,7 @@
  * R13: only a task whose owner is gone, or whose time has come, is taken up unasked; whoever claims it first has it, so
  *      two supervisors at once are harmless. Nothing is taken up because it looks old.
  */
-import { hasTimeCome } from "../engine/advance/due.js";
+import { hasTimeCome } from "../engine/rules/steps/due.js";
 import type { ScannedTask, TaskStatus } from "./scan.js";
 
 /** Its owner is gone, its time has come, or its question was answered. */

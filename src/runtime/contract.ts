@@ -5,10 +5,9 @@
  * on; reading verbs need no claim and change nothing.
  */
 import type { JsonObject } from "../base/json.js";
-import type { OnUnknown } from "../definition/values.js";
+import type { OnUnknown } from "../definition/model/values.js";
 import type { KeySourceSetting } from "../vault/key-source.js";
-import type * as Faces from "./faces/face-views.js";
-import type { ProgramCheckpoints, ProgramState } from "./retention/program-checkpoints.js";
+import type * as Faces from "./views/face-views.js";
 import type {
   ExportOptions,
   ExportView,
@@ -16,9 +15,9 @@ import type {
   ImportView,
   ShredOptions,
   ShredView,
-} from "./transfer/bundle-views.js";
-import type { AcceptedKeys, AcceptOptions, KeyChangeView, KeyTarget, RotateOptions } from "./keys/key-views.js";
-import type { StoreCopyOptions, StoreCopyView, TrashOptions, TrashView } from "./transfer/store-views.js";
+} from "./views/bundle-views.js";
+import type { AcceptedKeys, AcceptOptions, KeyChangeView, KeyTarget, RotateOptions } from "./views/key-views.js";
+import type { StoreCopyOptions, StoreCopyView, TrashOptions, TrashView } from "./views/store-views.js";
 import type {
   ClearOptions,
   ForkOptions,
@@ -29,8 +28,8 @@ import type {
   PruneView,
   ReplayOptions,
   ReplayView,
-} from "./past/past-views.js";
-import type { CheckpointView, EventView, RunView, TaskSummaryView, TaskView } from "./task-views.js";
+} from "./views/past-views.js";
+import type { CheckpointView, EventView, RunView, TaskSummaryView, TaskView } from "./views/task-views.js";
 import type {
   AnswerOptions,
   AnswerView,
@@ -48,18 +47,19 @@ import type {
   ValidateCheckpointOptions,
   ValidateCheckpointView,
   ValidateView,
-} from "./verb-views.js";
+} from "./views/verb-views.js";
+import type { ProgramState, ProgramCheckpoints } from "./views/program-views.js";
 
-export type * from "./transfer/bundle-views.js";
-export type * from "./faces/face-views.js";
-export type * from "./keys/key-views.js";
-export type * from "./transfer/store-views.js";
-export type * from "./trust/trust-views.js";
-export type * from "./task-views.js";
-export type * from "./verb-views.js";
+export type * from "./views/bundle-views.js";
+export type * from "./views/face-views.js";
+export type * from "./views/key-views.js";
+export type * from "./views/store-views.js";
+export type * from "./views/trust-views.js";
+export type * from "./views/task-views.js";
+export type * from "./views/verb-views.js";
 
 export type { KeySourceSetting, OnUnknown };
-export type * from "./past/past-views.js";
+export type * from "./views/past-views.js";
 export type { ProgramCheckpoints, ProgramState };
 export type { AgentReport, DecisionReport } from "../checkpoint/standalone.js";
 

@@ -1,6 +1,6 @@
 /** `defineWorkflow`: a workflow as an object of a program, with functions where a file names them. */
-import type { FunctionContext } from "../agents/function-context.js";
-import { defineWorkflow as define, type WorkflowInput } from "../definition/files/define-workflow.js";
+import type { FunctionContext } from "../agents/functions/function-context.js";
+import { defineWorkflow as define, type WorkflowInput } from "../definition/define-workflow.js";
 
 /** Code of a step. What it returns is its output; see `FunctionContext` for what it is given. */
 export type StepFunction = (context: FunctionContext) => unknown;

@@ -5,19 +5,12 @@
  * steer, fork, prune, export or remove tasks, nor change keys. A refusal is kept with the audit of the task it was about.
  * What this cannot hold off is a step that leaves its process tree: docs/security-setup.md says what can.
  */
-import { quoteArgument } from "../base/shell-text.js";
-import { SplashdownError } from "../base/errors.js";
 import { findStepAbove, STEP_TASK_VARIABLE } from "../process/step-above.js";
 import type { Splashdown } from "./contract.js";
-import type { KeyTarget } from "./keys/key-views.js";
-import type { Environment } from "./environment.js";
-import type { Services } from "./services.js";
-import type { RunOptions } from "./verb-views.js";
-
-interface Refused {
-  readonly verb: string;
-  readonly task?: string | undefined;
-}
+import type { KeyTarget } from "./views/key-views.js";
+import { refuse, type Refused } from "./services/step-refusal.js";
+import type { Services } from "./services/services.js";
+import type { RunOptions } from "./views/verb-views.js";
 
 /** Errors: INSIDE_STEP. */
 export async function requirePerson(services: Services, { verb, task }: Refused): Promise<void> {
@@ -27,23 +20,9 @@ export async function requirePerson(services: Services, { verb, task }: Refused)
   throw refuse(step, { verb, task });
 }
 
-/** For verbs that need no task and no store. Errors: INSIDE_STEP. */
-export function requireOutsideStep({ get }: Pick<Environment, "get">, verb: string): void {
-  const step = findStepAbove(get(STEP_TASK_VARIABLE));
-  if (step !== undefined) throw refuse(step, { verb });
-}
-
-function refuse(step: string, { verb, task }: Refused): SplashdownError {
-  const about = task === undefined ? "" : ` ${quoteArgument(task)}`;
-  const text = `${verb}${about} was asked for by a step of the task ${step}: that is for people, from a terminal outside of it`;
-  return new SplashdownError("INSIDE_STEP", text, {
-    details: { step_of: step, verb, ...(task === undefined ? {} : { task }) },
-  });
-}
-
 /** A task that cannot be found or read has no audit to note it in. */
 async function noteRefusal(services: Services, { verb, task }: Required<Refused>, step: string): Promise<void> {
-  const { findTask } = await import("./finding.js");
+  const { findTask } = await import("./tasks/finding.js");
   const found = await findTask(services, task, "read").catch(() => undefined);
   if (found === undefined) return;
   await services.audit.refused(found, { verb, by: step }).catch(() => undefined);

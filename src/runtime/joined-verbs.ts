@@ -7,7 +7,7 @@
  */
 import { isErrorCode, messageOf, SplashdownError } from "../base/errors.js";
 import type { Splashdown } from "./contract.js";
-import type { Services } from "./services.js";
+import type { Services } from "./services/services.js";
 
 type Act<T> = (verbs: Splashdown) => Promise<T>;
 

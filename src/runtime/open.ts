@@ -11,28 +11,26 @@ import { createNodeFileSystem } from "../base/node-file-system.js";
 import type { Place as Machine } from "../base/place.js";
 import { hidePassword } from "../base/store-address.js";
 import type { RandomSource } from "../base/random.js";
-import type { TemplateEngine } from "../engine/input.js";
+import type { TemplateEngine } from "../engine/model/input.js";
 import { openProcessHost, type ProcessHostOptions, type SystemProcessHost } from "../process/host.js";
 import { openProcessRoll } from "./process-roll.js";
 import { readPlace } from "../process/place.js";
-import type { Store } from "../store/contract.js";
+import type { Store } from "../store/contract/contract.js";
 import { openStore } from "../store/open-store.js";
-import type { OpenStoreParts } from "../store/open-store-parts.js";
-import { PatientFileSystem } from "../store/patient-file-system.js";
-import type { AskPerson } from "./people/person.js";
+import { PatientFileSystem } from "../store/files/patient-file-system.js";
 import { AuditTrail } from "./audit/audit-trail.js";
-import type { Confinement } from "./confinement.js";
+import type { Confinement } from "./services/confinement.js";
 import type { Splashdown } from "./contract.js";
-import { Emitter, tellNotices } from "./emitter.js";
-import { hideVariables, readEnvironment, type Environment } from "./environment.js";
+import { Emitter, tellNotices } from "./platform/emitter.js";
+import { hideVariables, readEnvironment, type Environment } from "./platform/environment.js";
 import { guardVerbs } from "./inside-step.js";
 import { joinVerbs } from "./joined-verbs.js";
-import { KeyAccess } from "./keys/key-access.js";
-import type { AskPassphrase } from "./keys/kept-passphrases.js";
-import { createMemoryGauge } from "./memory-gauge.js";
-import { ModelAccess } from "./model-access.js";
-import type { Services } from "./services.js";
-import { loadSettings, type LoadedSettings } from "./settings-loading.js";
+import { KeyAccess } from "./keychain/key-access.js";
+import type { AskPassphrase } from "./keychain/kept-passphrases.js";
+import { createMemoryGauge } from "./platform/memory-gauge.js";
+import { ModelAccess } from "./services/model-access.js";
+import type { Services } from "./services/services.js";
+import { loadSettings, type LoadedSettings } from "./services/settings-loading.js";
 import {
   createTrust,
   describeWaiting,
@@ -42,9 +40,11 @@ import {
 } from "./trust/folder-settings.js";
 import { saveTrust } from "./trust/trusted-folders.js";
 import { createWaitingStore } from "./trust/waiting-store.js";
-import { systemClock, systemRandom } from "./system-clock.js";
-import { createVerbs, type VerbParts } from "./verbs.js";
+import { systemClock, systemRandom } from "./platform/system-clock.js";
+import { createVerbs, type VerbParts } from "./bind-verbs.js";
 import { Workplaces, type Place } from "./workplaces.js";
+import type { AskPerson } from "./services/ask-person.js";
+import type { OpenStoreParts } from "../store/open-store.js";
 
 export interface OpenOptions {
   /** Where tasks are kept: `file:outputs` (default), `memory:`. */
@@ -213,7 +213,7 @@ async function openInFront(
   { clock, log }: Pick<Services, "clock" | "log">,
 ): Promise<Store> {
   if (cache === undefined) return store;
-  const { openCachedStore } = await import("../store/cached-store.js");
+  const { openCachedStore } = await import("../store/cache/cached-store.js");
   let isTold = false;
   const onTrouble = (reason: string): void => {
     if (!isTold) log.warn(`the cache ${hidePassword(cache)} is left out, and reading is slower: ${reason}`);
@@ -234,7 +234,7 @@ function createStoreParts(
     machine: {
       ...place,
       // Seldom asked, and not loaded until then.
-      hasEnded: async (owner) => (await import("./owner-end.js")).hasOwnerEnded(owner),
+      hasEnded: async (owner) => (await import("./platform/owner-end.js")).hasOwnerEnded(owner),
     },
     workingFolder: environment.workingFolder,
   };

@@ -9,11 +9,11 @@ import { resolve } from "node:path";
 import { stat } from "node:fs/promises";
 import { SplashdownError } from "../base/errors.js";
 import { hidePassword } from "../base/store-address.js";
-import type { WorkflowDefinition } from "../definition/workflow.js";
-import type { Store } from "../store/contract.js";
-import { requireBelow } from "./confinement.js";
+import type { WorkflowDefinition } from "../definition/model/workflow.js";
+import type { Store } from "../store/contract/contract.js";
+import { requireBelow } from "./services/confinement.js";
 import { listKnownStores, rememberStore } from "./known-stores.js";
-import type { Places, Services } from "./services.js";
+import type { Places, Services } from "./services/services.js";
 
 export interface WorkplaceParts {
   /** Services over another store, or with another word on encryption. */

@@ -2,13 +2,18 @@
 import { isAbsolute, resolve } from "node:path";
 import { SplashdownError } from "../base/errors.js";
 import { hidePassword } from "../base/store-address.js";
-import type { Store } from "./contract.js";
-import { DirectoryStore } from "./directory-store.js";
-import { watchFolder } from "./folder-watcher.js";
-import { MemorySpace, MemoryStore } from "./memory-store.js";
-import { createSocketPresence } from "./socket-presence.js";
-import { openPgliteStore, openPostgresStore, openSqliteStore } from "./open-sql-store.js";
-import type { OpenStoreParts } from "./open-store-parts.js";
+import type { Store } from "./contract/contract.js";
+import { DirectoryStore } from "./directory/directory-store.js";
+import { watchFolder } from "./files/folder-watcher.js";
+import { MemorySpace, MemoryStore } from "./memory/memory-store.js";
+import { createSocketPresence } from "./presence/socket-presence.js";
+import { openPgliteStore, openPostgresStore, openSqliteStore } from "./sql/open-sql-store.js";
+import type { PlacedStoreParts } from "./contract/store-parts.js";
+
+export interface OpenStoreParts extends PlacedStoreParts {
+  /** Data of `memory:` stores; a fresh one unless given. */
+  readonly memory?: MemorySpace | undefined;
+}
 
 /**
  * Opens the store an address names; touches nothing on disk yet.

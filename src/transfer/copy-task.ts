@@ -9,8 +9,8 @@
  */
 import { SplashdownError } from "../base/errors.js";
 import type { JsonObject } from "../base/json.js";
-import type { SegmentId, TaskStore } from "../store/contract.js";
-import { formatSegmentName } from "../store/segment-name.js";
+import type { SegmentId, TaskStore } from "../store/contract/contract.js";
+import { formatSegmentName } from "../store/contract/segment-name.js";
 
 /** Stands in a place whose copy is not finished. */
 export const ARRIVING_KEY = "arriving.json";

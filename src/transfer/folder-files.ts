@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { errnoOf } from "../base/errors.js";
 import type { FileSystem } from "../base/file-system.js";
 import { LIMITS } from "../base/limits.js";
-import { isTempName } from "../store/temp-name.js";
+import { isTempName } from "../store/files/temp-name.js";
 
 /** In a task's folder, but the store's: its checkpoints, also when they are in the trash. */
 const OF_THE_STORE = /^(?:checkpoints|trashed-.*)$/i;

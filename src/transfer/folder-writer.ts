@@ -9,8 +9,8 @@ import { dirname, join } from "node:path";
 import { errnoOf, SplashdownError } from "../base/errors.js";
 import type { FileSystem } from "../base/file-system.js";
 import type { RandomSource } from "../base/random.js";
-import { withStoreErrors } from "../store/store-failure.js";
-import { createTempName, isTempName } from "../store/temp-name.js";
+import { withStoreErrors } from "../store/contract/store-failure.js";
+import { createTempName, isTempName } from "../store/files/temp-name.js";
 import { isFolderPath, readContent, type FileContent } from "./folder-files.js";
 
 export interface FolderWriterParts {

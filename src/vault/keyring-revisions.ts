@@ -13,7 +13,7 @@ import { LIMITS } from "../base/limits.js";
 import type { KeyringHeader } from "../schema/generated/keyring.js";
 import { decodeKeyring, encodeKeyring, type Keyring } from "./keyring-format.js";
 
-/** The part of a task's store that keyrings need; see TaskStore in store/contract.ts for the promises. */
+/** The part of a task's store that keyrings need; see TaskStore in store/contract/contract.ts for the promises. */
 export interface KeyringObjects {
   putOnce(key: string, bytes: Uint8Array): Promise<"created" | "exists">;
   get(key: string, range?: { readonly offset: number; readonly length: number }): Promise<Uint8Array | undefined>;

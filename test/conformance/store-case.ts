@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { ErrorCode } from "../../src/base/error-table.js";
 import { errorCodeOf } from "../../src/base/errors.js";
-import type { OwnerFacts, Store, TaskStore } from "../../src/store/contract.js";
+import type { OwnerFacts, Store, TaskStore } from "../../src/store/contract/contract.js";
 
 export interface StoreContext {
   /** The store under test. Tasks whose names begin with `other` may be there already. */

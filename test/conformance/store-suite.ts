@@ -3,7 +3,7 @@
  *
  * S1–S4 are the invariants of the store contract. The cases use nothing but the contract.
  */
-import type { Store, TaskStore } from "../../src/store/contract.js";
+import type { Store, TaskStore } from "../../src/store/contract/contract.js";
 import { PRESENCE_CASES, TASK_CASES } from "./store-place-cases.js";
 import { CLAIM_CASES, SEGMENT_CASES } from "./store-log-cases.js";
 import { OBJECT_CASES } from "./store-object-cases.js";

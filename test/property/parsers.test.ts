@@ -5,10 +5,10 @@
 import { createHash } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
 import { errorCodeOf, messageOf } from "../../src/base/errors.js";
-import { readLayout } from "../../src/checkpoint/layout.js";
-import { createPace, UNHURRIED } from "../../src/checkpoint/pace.js";
-import { openText } from "../../src/checkpoint/sealed-payload.js";
-import { encodeSnapshot } from "../../src/checkpoint/writer.js";
+import { readLayout } from "../../src/checkpoint/format/layout.js";
+import { createPace, UNHURRIED } from "../../src/checkpoint/format/pace.js";
+import { openText } from "../../src/checkpoint/format/sealed-payload.js";
+import { encodeSnapshot } from "../../src/checkpoint/format/writer.js";
 import { readHistory } from "../../src/journal/history.js";
 import {
   auditKey,
@@ -17,7 +17,7 @@ import {
   openDetails,
   type AuditHeader,
 } from "../../src/runtime/audit/audit-file.js";
-import { decodeControlFile, encodeControlFile } from "../../src/runtime/people/control-file.js";
+import { decodeControlFile, encodeControlFile } from "../../src/runtime/mailbox/control-file.js";
 import {
   createCheckpointRoom,
   createTaskState,

@@ -2,7 +2,7 @@
 import type { FileHandle } from "../../src/base/file-system.js";
 import { changeFileSystem, changeHandles } from "../support/changed-file-system.js";
 import { wrapTask } from "../support/wrapped-task.js";
-import type { TaskStore } from "../../src/store/contract.js";
+import type { TaskStore } from "../../src/store/contract/contract.js";
 import type { WorkloadName } from "./explorer.js";
 import type { Protocol } from "./workloads.js";
 

@@ -8,7 +8,7 @@
 import { canonicalJson, encodeValue } from "../../src/base/json-encoding.js";
 import { messageOf } from "../../src/base/errors.js";
 import type { Restored } from "../../src/recovery/restore.js";
-import type { Store } from "../../src/store/contract.js";
+import type { Store } from "../../src/store/contract/contract.js";
 import { contentOf, type DiskModel, type DiskNode } from "../support/disk-model.js";
 import { FakeClock } from "../support/fake-clock.js";
 import { createTestVault } from "../support/journal-room.js";

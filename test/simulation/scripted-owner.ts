@@ -6,17 +6,17 @@
  */
 import { silentLog } from "../../src/base/log.js";
 import { createSnapshotSource } from "../../src/checkpoint/source.js";
-import { capture } from "../../src/checkpoint/capture.js";
-import { writeSnapshot } from "../../src/checkpoint/writer.js";
-import { evolve } from "../../src/engine/evolve/evolve.js";
-import type { EngineEvent } from "../../src/engine/events/events.js";
-import { createState, type TaskState } from "../../src/engine/state/state.js";
+import { capture } from "../../src/checkpoint/format/capture.js";
+import { writeSnapshot } from "../../src/checkpoint/format/writer.js";
+import { evolve } from "../../src/engine/fold/evolve.js";
+import type { EngineEvent } from "../../src/engine/model/events.js";
+import { createState, type TaskState } from "../../src/engine/model/state.js";
 import { readHistory } from "../../src/journal/history.js";
 import type { JournalPosition } from "../../src/journal/position.js";
 import { openJournalWriter, type JournalWriter } from "../../src/journal/writer.js";
 import type { ProcessHost } from "../../src/process/contract.js";
 import { restoreTask, type Restored } from "../../src/recovery/restore.js";
-import type { Store, TaskStore } from "../../src/store/contract.js";
+import type { Store, TaskStore } from "../../src/store/contract/contract.js";
 import type { AnchorPosition } from "../../src/vault/anchor.js";
 import type { TaskVault } from "../../src/vault/contract.js";
 import { FakeClock } from "../support/fake-clock.js";

@@ -7,10 +7,10 @@
  */
 import { sha256Hex } from "../../src/base/digest.js";
 import type { CheckpointId, StepId } from "../../src/base/ids.js";
-import type { WorkflowDefinition } from "../../src/definition/workflow.js";
-import type { CommandStep } from "../../src/definition/step.js";
-import type { EngineEvent, EventOf } from "../../src/engine/events/events.js";
-import type { TaskState } from "../../src/engine/state/state.js";
+import type { WorkflowDefinition } from "../../src/definition/model/workflow.js";
+import type { CommandStep } from "../../src/definition/model/step.js";
+import type { EngineEvent, EventOf } from "../../src/engine/model/events.js";
+import type { TaskState } from "../../src/engine/model/state.js";
 import { JOURNAL_TASK_ID } from "../support/journal-room.js";
 
 /** In every input and output; no byte under the task's folder may show it. */

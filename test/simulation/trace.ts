@@ -1,8 +1,8 @@
 /** What really happened in a run, by operations of the disk: the truth that a crash is held against. */
 import { canonicalJson, encodeValue } from "../../src/base/json-encoding.js";
-import { evolve } from "../../src/engine/evolve/evolve.js";
-import type { EngineEvent } from "../../src/engine/events/events.js";
-import { createState, type TaskState } from "../../src/engine/state/state.js";
+import { evolve } from "../../src/engine/fold/evolve.js";
+import type { EngineEvent } from "../../src/engine/model/events.js";
+import { createState, type TaskState } from "../../src/engine/model/state.js";
 import type { AnchorPosition } from "../../src/vault/anchor.js";
 import type { OwnerWitness } from "./scripted-owner.js";
 import type { StepIntended } from "./scripted-task.js";

@@ -1,16 +1,16 @@
 /** A task with snapshots, faked around: states made by hand, memory store, sealed vault, a journal that is always durable. */
 import type { CheckpointId, StepId, TaskId } from "../../src/base/ids.js";
 import type { Log } from "../../src/base/log.js";
-import { capture, type SnapshotCapture } from "../../src/checkpoint/capture.js";
+import { capture, type SnapshotCapture } from "../../src/checkpoint/format/capture.js";
 import type { CheckpointJournal, SnapshotEvent } from "../../src/checkpoint/contract.js";
 import { createSnapshotSource } from "../../src/checkpoint/source.js";
-import type { SnapshotWriterOptions } from "../../src/checkpoint/writer.js";
-import type { WorkflowDefinition } from "../../src/definition/workflow.js";
-import type { EventOf, Trigger } from "../../src/engine/events/events.js";
-import { createState, type CheckpointEntry, type StepEntry, type TaskState } from "../../src/engine/state/state.js";
+import type { SnapshotWriterOptions } from "../../src/checkpoint/format/writer.js";
+import type { WorkflowDefinition } from "../../src/definition/model/workflow.js";
+import type { EventOf, Trigger } from "../../src/engine/model/events.js";
+import { createState, type CheckpointEntry, type StepEntry, type TaskState } from "../../src/engine/model/state.js";
 import type { JournalPosition } from "../../src/journal/position.js";
-import { MemorySpace, MemoryStore } from "../../src/store/memory-store.js";
-import type { TaskStore } from "../../src/store/contract.js";
+import { MemorySpace, MemoryStore } from "../../src/store/memory/memory-store.js";
+import type { TaskStore } from "../../src/store/contract/contract.js";
 import type { TaskVault } from "../../src/vault/contract.js";
 import { FAKE_START_MS, FakeClock, flushReactions } from "./fake-clock.js";
 import { createTestVault, JOURNAL_TASK_ID } from "./journal-room.js";

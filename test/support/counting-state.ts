@@ -1,5 +1,5 @@
 /** A state whose containers count how often they are looked at: cost without a clock, equal on every machine. */
-import { createState, type TaskState } from "../../src/engine/state/state.js";
+import { createState, type TaskState } from "../../src/engine/model/state.js";
 
 export interface Counter {
   looks: number;

@@ -4,9 +4,9 @@
  * external step before it. What its steps do follows from where they stand, so crashes change nothing.
  */
 import type { JsonValue } from "../../src/base/json.js";
-import type { PhaseScope, WorkflowDefinition } from "../../src/definition/workflow.js";
-import type { StepOutcome } from "../../src/engine/ports.js";
-import type { QuestionEntry, StepEntry, TaskState } from "../../src/engine/state/state.js";
+import type { PhaseScope, WorkflowDefinition } from "../../src/definition/model/workflow.js";
+import type { StepOutcome } from "../../src/engine/model/ports.js";
+import type { QuestionEntry, StepEntry, TaskState } from "../../src/engine/model/state.js";
 import { done, EngineHarness, failed } from "./engine-harness.js";
 import { BANDS, command, model, phase, phases, scorer, workflow } from "./workflow-builder.js";
 

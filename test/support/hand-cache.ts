@@ -1,5 +1,5 @@
 /** A cache in memory that can be told how to answer. */
-import type { CachePort } from "../../src/store/cache-port.js";
+import type { CachePort } from "../../src/store/cache/cache-port.js";
 
 /** `other`: something else it holds. `silent`: never. */
 export type CacheMood = "true" | "other" | "flipped" | "short" | "absent" | "failing" | "silent";

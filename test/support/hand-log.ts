@@ -3,8 +3,8 @@
  *
  * `durableEvents` is what a crash leaves. A log that was crashed answers nobody any more, as a process that is gone.
  */
-import type { EngineEvent } from "../../src/engine/events/events.js";
-import type { EventLog } from "../../src/engine/ports.js";
+import type { EngineEvent } from "../../src/engine/model/events.js";
+import type { EventLog } from "../../src/engine/model/ports.js";
 import { SplashdownError } from "../../src/base/errors.js";
 
 interface Waiter {

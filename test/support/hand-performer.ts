@@ -1,6 +1,6 @@
 /** A performer whose attempts end when the test says so, or by a rule. */
 import type { JsonValue } from "../../src/base/json.js";
-import type { Performer, StepOutcome, StepSink, StepWork } from "../../src/engine/ports.js";
+import type { Performer, StepOutcome, StepSink, StepWork } from "../../src/engine/model/ports.js";
 
 export interface HandAttempt {
   readonly name: string;

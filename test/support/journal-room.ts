@@ -1,11 +1,11 @@
 /** A task with a journal, faked around: memory store, sealed vault, a clock that moves when told. */
 import type { TaskId } from "../../src/base/ids.js";
-import type { EngineEvent } from "../../src/engine/events/events.js";
+import type { EngineEvent } from "../../src/engine/model/events.js";
 import { readHistory, type History } from "../../src/journal/history.js";
 import type { JournalPosition } from "../../src/journal/position.js";
 import { openJournalWriter, type JournalWriter, type JournalWriterOptions } from "../../src/journal/writer.js";
-import { MemorySpace, MemoryStore } from "../../src/store/memory-store.js";
-import type { SegmentId, TaskStore } from "../../src/store/contract.js";
+import { MemorySpace, MemoryStore } from "../../src/store/memory/memory-store.js";
+import type { SegmentId, TaskStore } from "../../src/store/contract/contract.js";
 import type { TaskVault } from "../../src/vault/contract.js";
 import { createPlainVault, createSealedVault } from "../../src/vault/sealing.js";
 import type { KeyId } from "../../src/base/ids.js";

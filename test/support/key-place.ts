@@ -6,7 +6,7 @@ import { onTestFinished } from "vitest";
 import type { FileSystem } from "../../src/base/file-system.js";
 import { formatKeyFile } from "../../src/vault/key-file.js";
 import type { Splashdown } from "../../src/runtime/contract.js";
-import { createEnvironment } from "../../src/runtime/environment.js";
+import { createEnvironment } from "../../src/runtime/platform/environment.js";
 import { openSplashdown } from "../../src/runtime/open.js";
 
 export type Variables = Readonly<Record<string, string>>;

@@ -2,7 +2,7 @@
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { openSplashdown, type Splashdown } from "../../src/index.js";
-import { createEnvironment } from "../../src/runtime/environment.js";
+import { createEnvironment } from "../../src/runtime/platform/environment.js";
 import { PROGRAM } from "./built-program.js";
 import type { CommandPlace } from "./command-place.js";
 import { KILL_CHILD } from "./killed-run.js";

@@ -3,7 +3,7 @@ import { onTestFinished } from "vitest";
 import { silentLog } from "../../src/base/log.js";
 import { serveMcp, type McpServerOptions } from "../../src/mcp/server.js";
 import { openSplashdown } from "../../src/runtime/open.js";
-import { createEnvironment } from "../../src/runtime/environment.js";
+import { createEnvironment } from "../../src/runtime/platform/environment.js";
 import { realClock, until } from "./real-clock.js";
 
 interface Message {

@@ -1,8 +1,8 @@
 /** Models over real HTTP on loopback, with a clock that hurries nothing and settings given by a test. */
-import type { CallEnds, Model, ModelRequest } from "../../src/agents/contract.js";
-import { ModelSource } from "../../src/agents/models/model-source.js";
-import type { PriceTable } from "../../src/agents/models/price.js";
-import type { ProviderSettings, SystemEntry } from "../../src/agents/models/provider-config.js";
+import type { CallEnds, Model, ModelRequest } from "../../src/agents/outcome/contract.js";
+import { ModelSource } from "../../src/agents/providers/model-source.js";
+import type { PriceTable } from "../../src/agents/providers/price.js";
+import type { ProviderSettings, SystemEntry } from "../../src/agents/providers/provider-config.js";
 import { silentLog } from "../../src/base/log.js";
 import type { Clock } from "../../src/base/clock.js";
 import { realClock } from "./real-clock.js";

@@ -1,6 +1,6 @@
 /** An environment of a test's own: home, configuration, state and a key, all below one folder. `more` goes over it. */
 import { join } from "node:path";
-import { createEnvironment, type Environment } from "../../src/runtime/environment.js";
+import { createEnvironment, type Environment } from "../../src/runtime/platform/environment.js";
 
 export function createOwnEnvironment(folder: string, more: Readonly<Record<string, string>> = {}): Environment {
   const variables = {

@@ -1,12 +1,12 @@
 /** A performer over real processes, with a log that is kept. */
 import type { JsonObject } from "../../src/base/json.js";
 import type { Log } from "../../src/base/log.js";
-import type { PerformerDeps } from "../../src/agents/contract.js";
-import { openFunctionGuard } from "../../src/agents/function-guard.js";
+import type { PerformerDeps } from "../../src/agents/outcome/contract.js";
+import { openFunctionGuard } from "../../src/agents/outcome/function-guard.js";
 import { createPerformer } from "../../src/agents/performer.js";
-import { createModelSource } from "../../src/agents/scripted-model.js";
-import { createToolServers } from "../../src/agents/tool-servers/server-pool.js";
-import type { Performer, StepOutcome, StepWork } from "../../src/engine/ports.js";
+import { createModelSource } from "../../src/agents/models/scripted-model.js";
+import { createToolServers } from "../../src/agents/tools/servers/server-pool.js";
+import type { Performer, StepOutcome, StepWork } from "../../src/engine/model/ports.js";
 import { openProcessHost, type SystemProcessHost } from "../../src/process/host.js";
 import { compileSchema } from "../../src/schema/compile.js";
 import { realClock } from "./real-clock.js";

@@ -1,9 +1,14 @@
 /** Random workflows and what their steps do, from a seed: equal seeds give equal runs, whatever was crashed in between. */
-import type { NodeDefinition, PhaseScope, ScopeDefinition, WorkflowDefinition } from "../../src/definition/workflow.js";
-import type { StepDefinition } from "../../src/definition/step.js";
-import type { FailureMode } from "../../src/definition/values.js";
-import type { StepOutcome } from "../../src/engine/ports.js";
-import type { StepEntry } from "../../src/engine/state/state.js";
+import type {
+  NodeDefinition,
+  PhaseScope,
+  ScopeDefinition,
+  WorkflowDefinition,
+} from "../../src/definition/model/workflow.js";
+import type { StepDefinition } from "../../src/definition/model/step.js";
+import type { FailureMode } from "../../src/definition/model/values.js";
+import type { StepOutcome } from "../../src/engine/model/ports.js";
+import type { StepEntry } from "../../src/engine/model/state.js";
 import { done, failed } from "./engine-harness.js";
 import { createSeededNumbers } from "./seeded-random.js";
 import {

@@ -1,6 +1,6 @@
 /** The system's own time, for tests with real processes. */
 import type { Clock } from "../../src/base/clock.js";
-import { systemClock } from "../../src/runtime/system-clock.js";
+import { systemClock } from "../../src/runtime/platform/system-clock.js";
 
 export const realClock: Clock = systemClock;
 

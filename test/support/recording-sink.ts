@@ -1,6 +1,6 @@
 /** A sink that writes down what it is told, in order, and can be made to refuse. */
 import type { JsonValue } from "../../src/base/json.js";
-import type { StepSink, WishSink } from "../../src/engine/ports.js";
+import type { StepSink, WishSink } from "../../src/engine/model/ports.js";
 
 export interface RecordingSink extends StepSink {
   /** Every call as `[name, ...arguments]`. */

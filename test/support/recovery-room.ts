@@ -4,7 +4,7 @@ import { createSnapshotSource } from "../../src/checkpoint/source.js";
 import type { SnapshotSource } from "../../src/checkpoint/contract.js";
 import type { GroupState, ProcessHost, ProcessIdentity } from "../../src/process/contract.js";
 import { restoreTask, type Restored, type RestoreOptions } from "../../src/recovery/restore.js";
-import type { TaskStore } from "../../src/store/contract.js";
+import type { TaskStore } from "../../src/store/contract/contract.js";
 import type { TaskVault } from "../../src/vault/contract.js";
 import { SplashdownError } from "../../src/base/errors.js";
 import { FaultyFileSystem } from "../simulation/faulty-file-system.js";

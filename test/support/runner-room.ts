@@ -4,14 +4,14 @@
  */
 import type { JsonObject, JsonValue } from "../../src/base/json.js";
 import { evaluateCondition, renderText, renderValue } from "../../src/definition/templates/templates.js";
-import type { WorkflowDefinition } from "../../src/definition/workflow.js";
-import type { EngineEvent, EngineEventType, EventOf } from "../../src/engine/events/events.js";
-import type { BlobRef } from "../../src/engine/events/value-ref.js";
-import { evolve } from "../../src/engine/evolve/evolve.js";
-import type { EngineInput } from "../../src/engine/input.js";
-import type { CheckpointHook, ControlMessage, EnginePorts, StepOutcome } from "../../src/engine/ports.js";
+import type { WorkflowDefinition } from "../../src/definition/model/workflow.js";
+import type { EngineEvent, EngineEventType, EventOf } from "../../src/engine/model/events.js";
+import type { BlobRef } from "../../src/engine/model/value-ref.js";
+import { evolve } from "../../src/engine/fold/evolve.js";
+import type { EngineInput } from "../../src/engine/model/input.js";
+import type { CheckpointHook, ControlMessage, EnginePorts, StepOutcome } from "../../src/engine/model/ports.js";
 import { TaskRunner } from "../../src/engine/runner/task-runner.js";
-import { createState, type TaskState } from "../../src/engine/state/state.js";
+import { createState, type TaskState } from "../../src/engine/model/state.js";
 import { TASK_ID } from "./engine-harness.js";
 import { FakeClock, flushReactions } from "./fake-clock.js";
 import { HandLog } from "./hand-log.js";

@@ -1,7 +1,7 @@
 /** What must hold in every state of a task: counts agree with entries, sets with statuses. Throws with the first fault. */
-import { parentPathOf } from "../../src/engine/events/identity.js";
-import { currentStepId, findPlace } from "../../src/engine/lookup.js";
-import type { TaskState } from "../../src/engine/state/state.js";
+import { parentPathOf } from "../../src/engine/model/identity.js";
+import { currentStepId, findPlace } from "../../src/engine/model/lookup.js";
+import type { TaskState } from "../../src/engine/model/state.js";
 
 /** A person is asked about it, or by it. */
 const BLOCKED: ReadonlySet<string> = new Set(["asked", "unknown", "parked"]);

@@ -1,8 +1,8 @@
 /** Work for performers, with everything a test does not care about filled in. */
 import type { StepId } from "../../src/base/ids.js";
-import type { StepDefinition, StepKind } from "../../src/definition/step.js";
-import type { StepWork } from "../../src/engine/ports.js";
-import type { StepEntry } from "../../src/engine/state/state.js";
+import type { StepDefinition, StepKind } from "../../src/definition/model/step.js";
+import type { StepWork } from "../../src/engine/model/ports.js";
+import type { StepEntry } from "../../src/engine/model/state.js";
 
 const DEFINITION_BASE = {
   node: "step",

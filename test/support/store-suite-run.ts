@@ -1,6 +1,6 @@
 /** Runs the suite of the store contract over stores, each on a fresh, a reopened and a prefixed instance of it. */
 import { describe, expect, it } from "vitest";
-import type { Store, TaskStore } from "../../src/store/contract.js";
+import type { Store, TaskStore } from "../../src/store/contract/contract.js";
 import type { StoreContext } from "../conformance/store-case.js";
 import { STORE_GROUPS, STORE_METHODS, STORE_SUITE, TASK_METHODS } from "../conformance/store-suite.js";
 

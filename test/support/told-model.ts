@@ -1,5 +1,5 @@
 /** A model that is told of its tools, unlike a scripted one, and asks for what a test wants. */
-import type { Model, ModelAnswer, ModelRequest, ToolCall } from "../../src/agents/contract.js";
+import type { Model, ModelAnswer, ModelRequest, ToolCall } from "../../src/agents/outcome/contract.js";
 import type { JsonObject } from "../../src/base/json.js";
 
 export interface WishedCall {

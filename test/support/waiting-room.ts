@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "vitest";
 import type { Clock } from "../../src/base/clock.js";
 import type { Splashdown } from "../../src/runtime/contract.js";
-import { createEnvironment } from "../../src/runtime/environment.js";
+import { createEnvironment } from "../../src/runtime/platform/environment.js";
 import { openSplashdown } from "../../src/runtime/open.js";
 import { withFolder } from "./store-places.js";
 

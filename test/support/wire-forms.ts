@@ -1,5 +1,5 @@
 /** The streams of the providers' interfaces in pieces, for servers that break them off where they like. */
-import type { ProviderSettings } from "../../src/agents/models/provider-config.js";
+import type { ProviderSettings } from "../../src/agents/providers/provider-config.js";
 import { LAST_CHUNK, textChunk } from "./raw-server.js";
 
 export interface WireForm {

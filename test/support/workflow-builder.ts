@@ -10,7 +10,7 @@ import type {
   ScopeDefinition,
   WorkflowDefinition,
   WorkflowScope,
-} from "../../src/definition/workflow.js";
+} from "../../src/definition/model/workflow.js";
 import type {
   CliStep,
   CommandStep,
@@ -24,7 +24,7 @@ import type {
   TerminateStep,
   WaitStep,
   WizardItem,
-} from "../../src/definition/step.js";
+} from "../../src/definition/model/step.js";
 
 type Options<T> = Partial<Omit<T, "node" | "scope" | "kind" | "name" | "path" | "children">>;
 

@@ -1,7 +1,7 @@
 /** Workflow files in memory, for loading without a disk. */
-import type { DefinitionFault } from "../../src/definition/fault.js";
-import { type LoaderDeps, loadWorkflow } from "../../src/definition/files/loader.js";
-import type { LoadedWorkflow } from "../../src/definition/files/loaded-workflow.js";
+import type { DefinitionFault } from "../../src/definition/faults/fault.js";
+import { type LoaderDeps, loadWorkflow } from "../../src/definition/loader.js";
+import type { LoadedWorkflow } from "../../src/definition/model/loaded-workflow.js";
 
 export interface FileWorld {
   readonly files?: Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
 /** A task store of which some methods are replaced; the rest are those of the given one. */
-import type { TaskStore } from "../../src/store/contract.js";
+import type { TaskStore } from "../../src/store/contract/contract.js";
 
 export function wrapTask(task: TaskStore, replaced: Partial<TaskStore>): TaskStore {
   return {

@@ -4,7 +4,7 @@
  * Source: CONDUCTOR-YAML 1.3.
  */
 import type { McpServer, Provider, Runtime } from "../../schema/generated/workflow.js";
-import type { FaultList, FaultPath } from "../fault.js";
+import type { FaultList, FaultPath } from "../faults/fault.js";
 
 /** Fields that belong to one provider, or one kind of them; the others (base_url, api_key, headers, …) are for all. */
 const FIELDS: Readonly<Record<string, readonly string[]>> = {

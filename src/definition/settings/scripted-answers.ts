@@ -20,8 +20,8 @@
  * Owns: the form. Which answer comes is chosen in agents/scripted-model.ts.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
-import type { FaultNote, FaultPath } from "../fault.js";
-import { findNearest } from "../nearest.js";
+import type { FaultNote, FaultPath } from "../faults/fault.js";
+import { findNearest } from "../faults/nearest.js";
 
 export interface ScriptedAnswer {
   readonly say?: JsonValue;

@@ -2,12 +2,12 @@
 import { SplashdownError, errnoOf } from "../../base/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import { LIMITS } from "../../base/limits.js";
-import { type EnvironmentLookup, substituteEnvironment } from "../environment.js";
-import { FaultList } from "../fault.js";
-import type { ReadText } from "../files/includes.js";
-import { listKeysAt, listTypesAt } from "./schema-map.js";
+import { type EnvironmentLookup, substituteEnvironment } from "../reading/environment.js";
+import { FaultList } from "../faults/fault.js";
+import type { ReadText } from "../reading/includes.js";
+import { listKeysAt, listTypesAt } from "../reading/schema-map.js";
 import { checkSettings, type SettingsLayer } from "./settings.js";
-import type { WorkflowDefinition } from "../workflow.js";
+import type { WorkflowDefinition } from "../model/workflow.js";
 
 /** Names looked for where a person gave none, in this order. */
 export const SETTINGS_FILES = ["splashdown.config.yaml", "splashdown.config.yml", "splashdown.config.json"];
@@ -43,7 +43,7 @@ export async function loadSettingsFile(file: string, deps: SettingsDeps): Promis
     );
   }
   // Most places have no settings file, and need no YAML to be read.
-  const { readSourceFile } = await import("../files/includes.js");
+  const { readSourceFile } = await import("../reading/includes.js");
   const read = await readSourceFile(file, file, (path) =>
     path === file ? Promise.resolve(text) : deps.readText(path),
   );

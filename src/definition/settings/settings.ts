@@ -23,9 +23,9 @@ import {
   type TriggerRule,
   validateSettingsFile,
 } from "../../schema/generated/settings.js";
-import { FaultList } from "../fault.js";
-import { findNearest } from "../nearest.js";
-import { noteDefects } from "../files/structure.js";
+import { FaultList } from "../faults/fault.js";
+import { findNearest } from "../faults/nearest.js";
+import { noteDefects } from "../reading/structure.js";
 
 type Unset = "retention_days" | "max_tasks" | "interval_seconds" | "automatic_triggers" | "manual_triggers";
 

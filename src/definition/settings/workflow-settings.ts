@@ -1,7 +1,7 @@
 /** The settings a workflow file brings along: its blocks, and the short `checkpoint` blocks of seed 000 and Conductor. */
 import type { JsonObject, JsonValue } from "../../base/json.js";
 import type { CheckpointBlock, WorkflowFile } from "../../schema/generated/workflow.js";
-import type { FaultList } from "../fault.js";
+import type { FaultList } from "../faults/fault.js";
 
 const BLOCKS = ["store", "calibration", "recovery_config", "performance_config"] as const;
 

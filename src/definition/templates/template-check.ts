@@ -1,11 +1,11 @@
 /** Faults of templates and conditions that are found without running them. */
-import { findNearest } from "../nearest.js";
+import { findNearest } from "../faults/nearest.js";
 import { compiledTemplate } from "./template-cache.js";
 import { findSyntaxFault, isKnownWord } from "./template-engine.js";
 import { placeFault, type TemplateFault, toFault } from "./template-fault.js";
 import { listWords, scanTemplate, type Segment } from "./template-lexer.js";
 import { WORDS_OF_JINJA } from "./template-words.js";
-import type { Condition, Template } from "../values.js";
+import type { Condition, Template } from "../model/values.js";
 
 /** The syntax fault of a template, found without running it. */
 export function findTemplateFault(template: Template): TemplateFault | undefined {

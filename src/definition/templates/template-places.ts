@@ -7,11 +7,18 @@
  */
 import { isJsonObject, type JsonValue } from "../../base/json.js";
 import { LIMITS } from "../../base/limits.js";
-import { readDocument } from "../files/document.js";
-import { placesOfText } from "../files/source-places.js";
-import { formatPath, type FaultPath, type PlaceFinder, type SourcePlace, type TextPart, valueAt } from "../fault.js";
-import { joinPlaces, replaceAt, type FilePart } from "../files/includes.js";
-import type { WorkflowSource } from "../files/read-from.js";
+import { readDocument } from "../reading/document.js";
+import { placesOfText } from "../faults/source-places.js";
+import {
+  formatPath,
+  type FaultPath,
+  type PlaceFinder,
+  type SourcePlace,
+  type TextPart,
+  valueAt,
+} from "../faults/fault.js";
+import { joinPlaces, replaceAt, type FilePart } from "../reading/includes.js";
+import type { WorkflowSource } from "../model/read-from.js";
 
 /** A place in a file, and the path of the value there: `agents[2].prompt`. */
 export interface WrittenPlace extends SourcePlace {

@@ -12,7 +12,7 @@ import type { ErrorCode } from "../../base/error-table.js";
 import { SplashdownError } from "../../base/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import { LIMITS } from "../../base/limits.js";
-import { formatFaults, type TextPart } from "../fault.js";
+import { formatFaults, type TextPart } from "../faults/fault.js";
 import { formatPython } from "./python-text.js";
 import { followPath, variableOf } from "./template-compiler.js";
 import { compiledCondition, compiledTemplate } from "./template-cache.js";
@@ -22,7 +22,7 @@ import { FUNCTIONS_PROVIDED } from "./template-words.js";
 import type { WrittenPlace } from "./template-places.js";
 import type { Chain } from "./template-references.js";
 import { REPEAT_MAX } from "./template-repeats.js";
-import type { Condition, Template, TemplateValue } from "../values.js";
+import type { Condition, Template, TemplateValue } from "../model/values.js";
 
 /** What templates see, by root name: an object, or a look-up that is asked only for names the template uses. */
 export type TemplateScope = JsonObject | TemplateLookup;

@@ -6,11 +6,11 @@
  */
 import { errorCodeOf } from "../../base/errors.js";
 import type { StepId } from "../../base/ids.js";
-import type { StepDefinition } from "../../definition/step.js";
-import type { EventOf } from "../events/events.js";
-import { findStepDefinition } from "../lookup.js";
-import type { Performer, StepOutcome } from "../ports.js";
-import type { TaskState } from "../state/state.js";
+import type { StepDefinition } from "../../definition/model/step.js";
+import type { EventOf } from "../model/events.js";
+import { findStepDefinition } from "../model/lookup.js";
+import type { Performer, StepOutcome } from "../model/ports.js";
+import type { TaskState } from "../model/state.js";
 import type { Activity } from "./activity.js";
 import { Attempt, type AttemptDeps, type CloseReason } from "./attempt.js";
 import { describeThrown, judgeOutcome } from "./outcome.js";

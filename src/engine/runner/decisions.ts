@@ -14,12 +14,12 @@ import { SplashdownError } from "../../base/errors.js";
 import type { JsonValue } from "../../base/json.js";
 import { LIMITS } from "../../base/limits.js";
 import { decide } from "../decide.js";
-import type { EngineEvent, EventOf } from "../events/events.js";
-import { evolve } from "../evolve/evolve.js";
-import { carriedState } from "../evolve/evolve-return.js";
-import type { DecideContext, EngineInput, TemplateEngine } from "../input.js";
-import type { EnginePorts } from "../ports.js";
-import type { TaskState } from "../state/state.js";
+import type { EngineEvent, EventOf } from "../model/events.js";
+import { evolve } from "../fold/evolve.js";
+import { carriedState } from "../fold/evolve-return.js";
+import type { DecideContext, EngineInput, TemplateEngine } from "../model/input.js";
+import type { EnginePorts } from "../model/ports.js";
+import type { TaskState } from "../model/state.js";
 import { Mailbox } from "./mailbox.js";
 import type { LargeValues } from "./values.js";
 

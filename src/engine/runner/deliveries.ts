@@ -4,9 +4,9 @@
  * A file is written after the record that holds its content is durable, one at a time; of several contents of one file
  * only the newest is. The task does not close before they are written, and after a crash they are written again.
  */
-import type { SavedFile } from "../events/value-ref.js";
-import type { DeliverableWriter } from "../ports.js";
-import type { TaskState } from "../state/state.js";
+import type { SavedFile } from "../model/value-ref.js";
+import type { DeliverableWriter } from "../model/ports.js";
+import type { TaskState } from "../model/state.js";
 import type { Activity } from "./activity.js";
 import { Mailbox } from "./mailbox.js";
 import type { LargeValues } from "./values.js";

@@ -5,8 +5,8 @@
  * changed nothing is told again only then; it hides nothing that falls due later.
  */
 import type { Clock } from "../../base/clock.js";
-import { nextDueAtMs, type ToldInVain } from "../advance/due.js";
-import type { TaskState } from "../state/state.js";
+import { nextDueAtMs, type ToldInVain } from "../rules/steps/due.js";
+import type { TaskState } from "../model/state.js";
 
 const LOOK_MS = 60_000;
 

@@ -4,8 +4,8 @@
 import { messageOf, SplashdownError } from "../../base/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import { LIMITS } from "../../base/limits.js";
-import type { StepError, Usage } from "../events/events.js";
-import type { Sanitiser, StepOutcome } from "../ports.js";
+import type { StepError, Usage } from "../model/events.js";
+import type { Sanitiser, StepOutcome } from "../model/ports.js";
 import type { CloseReason } from "./attempt.js";
 import { findValueFault } from "./value-size.js";
 

@@ -6,10 +6,10 @@
  */
 import { messageOf, SplashdownError } from "../../base/errors.js";
 import type { JsonValue } from "../../base/json.js";
-import { findStepDefinition } from "../lookup.js";
-import type { EngineInput } from "../input.js";
-import type { EnginePorts } from "../ports.js";
-import type { StepEntry, TaskState } from "../state/state.js";
+import { findStepDefinition } from "../model/lookup.js";
+import type { EngineInput } from "../model/input.js";
+import type { EnginePorts } from "../model/ports.js";
+import type { StepEntry, TaskState } from "../model/state.js";
 import { judgeOutcome } from "./outcome.js";
 import type { LargeValues } from "./values.js";
 import { assembleWork } from "./work.js";

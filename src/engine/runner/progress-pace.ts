@@ -8,7 +8,7 @@
 import type { Clock } from "../../base/clock.js";
 import type { JsonObject } from "../../base/json.js";
 import { LIMITS } from "../../base/limits.js";
-import type { StepSink } from "../ports.js";
+import type { StepSink } from "../model/ports.js";
 
 export type ProgressReport = Parameters<StepSink["progress"]>[0];
 

@@ -4,9 +4,9 @@
  * Owns: the count of failures in a row. Writing, recording and saying them aloud is the checkpoint manager's.
  */
 import { errorCodeOf, messageOf } from "../../base/errors.js";
-import type { EventOf } from "../events/events.js";
-import type { CheckpointHook } from "../ports.js";
-import type { TaskState } from "../state/state.js";
+import type { EventOf } from "../model/events.js";
+import type { CheckpointHook } from "../model/ports.js";
+import type { TaskState } from "../model/state.js";
 
 /** Failed snapshots in a row after which no further step starts. */
 const FAILURES_MAX = 2;

@@ -14,14 +14,14 @@
  */
 import { EXIT_STATUS } from "../../base/error-table.js";
 import { errorCodeOf, SplashdownError } from "../../base/errors.js";
-import type { EngineEvent, EventOf, ServerProcess, TaskEnd } from "../events/events.js";
-import type { EngineInput, TemplateEngine } from "../input.js";
-import { isPerformed } from "../lookup.js";
-import type { ControlMessage, EnginePorts } from "../ports.js";
-import { digestQuestion } from "../people/asked.js";
-import { BY_TIMEOUT, listExpired } from "../people/questions.js";
-import { isKnownRequest } from "../outcomes/reports.js";
-import type { TaskState } from "../state/state.js";
+import type { EngineEvent, EventOf, ServerProcess, TaskEnd } from "../model/events.js";
+import type { EngineInput, TemplateEngine } from "../model/input.js";
+import { isPerformed } from "../model/lookup.js";
+import type { ControlMessage, EnginePorts } from "../model/ports.js";
+import { digestQuestion } from "../rules/questions/asked.js";
+import { BY_TIMEOUT, listExpired } from "../rules/questions/questions.js";
+import { isKnownRequest } from "../rules/task/reports.js";
+import type { TaskState } from "../model/state.js";
 import { Activity } from "./activity.js";
 import { Attempts } from "./attempts.js";
 import { Decisions } from "./decisions.js";

@@ -6,9 +6,9 @@
  */
 import type { JsonValue } from "../../base/json.js";
 import { LIMITS } from "../../base/limits.js";
-import type { EngineEvent, EventOf } from "../events/events.js";
-import type { BlobRef, ValueRef } from "../events/value-ref.js";
-import type { BlobShelf } from "../ports.js";
+import type { EngineEvent, EventOf } from "../model/events.js";
+import type { BlobRef, ValueRef } from "../model/value-ref.js";
+import type { BlobShelf } from "../model/ports.js";
 import { isSmall } from "./value-size.js";
 
 export class LargeValues {

@@ -6,7 +6,7 @@
 import { SplashdownError } from "../../base/errors.js";
 import type { JsonObject, JsonValue } from "../../base/json.js";
 import { LIMITS } from "../../base/limits.js";
-import { applyChange, type ChannelChange, type Wishes } from "../events/wishes.js";
+import { applyChange, type ChannelChange, type Wishes } from "../model/wishes.js";
 import { measureValue } from "./value-size.js";
 
 export class WishList {

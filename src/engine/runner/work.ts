@@ -3,16 +3,16 @@
  * and where an earlier attempt got to.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
-import type { StepDefinition } from "../../definition/step.js";
+import type { StepDefinition } from "../../definition/model/step.js";
 import { parsePlaces } from "../../definition/templates/secret-marks.js";
-import type { EndedSubstep, StepWork, TaskFacts } from "../ports.js";
-import { findApproval } from "../people/approval.js";
-import { isToldGuidance, listGuidance } from "../people/guidance.js";
-import { locateFor } from "../views/describe-scope.js";
-import { stepIdOf } from "../events/identity.js";
-import { findPhase, findWorkflow, requireTask } from "../lookup.js";
-import type { StepEntry, TaskState } from "../state/state.js";
+import type { EndedSubstep, StepWork, TaskFacts } from "../model/ports.js";
+import { findApproval } from "../rules/questions/approval.js";
+import { locateFor } from "../render/describe-scope.js";
+import { stepIdOf } from "../model/identity.js";
+import { findPhase, findWorkflow, requireTask } from "../model/lookup.js";
+import type { StepEntry, TaskState } from "../model/state.js";
 import type { LargeValues } from "./values.js";
+import { isToldGuidance, listGuidance } from "../model/told-guidance.js";
 
 export interface WorkSources {
   readonly state: TaskState;

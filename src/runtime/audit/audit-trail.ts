@@ -18,7 +18,7 @@ import { createUuid, isUuid } from "../../base/ids.js";
 import type { JsonObject } from "../../base/json.js";
 import type { Log } from "../../base/log.js";
 import type { RandomSource } from "../../base/random.js";
-import type { StoreManifest, TaskStore } from "../../store/contract.js";
+import type { StoreManifest, TaskStore } from "../../store/contract/contract.js";
 import { raiseAnchor } from "../../vault/anchor.js";
 import type { TaskVault } from "../../vault/contract.js";
 import { inspectKeyring } from "../../vault/keyring-view.js";
@@ -32,9 +32,9 @@ import {
   type AuditEvent,
 } from "./audit-file.js";
 import { addToBacklog, clearBacklog, loadBacklog } from "./audit-backlog.js";
-import type { Environment } from "../environment.js";
-import { formatTime } from "../views.js";
-import { readBounded } from "../../store/read-bounded.js";
+import type { Environment } from "../platform/environment.js";
+import { formatTime } from "../views/views.js";
+import { readBounded } from "../../store/files/read-bounded.js";
 import { LIMITS } from "../../base/limits.js";
 
 export interface AuditTrailDeps {

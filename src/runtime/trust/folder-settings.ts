@@ -12,7 +12,7 @@ import { quoteArgument } from "../../base/shell-text.js";
 import { loadSettingsFile, SETTINGS_FILES } from "../../definition/settings/settings-sources.js";
 import type { SettingsLayer } from "../../definition/settings/settings.js";
 import { splitSettings, type WaitingSetting } from "../../definition/settings/waiting-settings.js";
-import type { Environment } from "../environment.js";
+import type { Environment } from "../platform/environment.js";
 import { digestOfTexts, isTrustedByEnvironment, loadTrust, realFolder, type TrustPlace } from "./trusted-folders.js";
 
 export interface FolderSettings {

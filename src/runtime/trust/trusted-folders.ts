@@ -13,7 +13,7 @@ import { isJsonObject } from "../../base/json.js";
 import { canonicalJson } from "../../base/json-encoding.js";
 import type { RandomSource } from "../../base/random.js";
 import { createFolders, readWhole, replaceWhole } from "../../vault/private-file.js";
-import type { Environment } from "../environment.js";
+import type { Environment } from "../platform/environment.js";
 
 export interface TrustRecord {
   /** Its real path. */

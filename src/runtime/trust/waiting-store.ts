@@ -1,5 +1,5 @@
 /** In place of a store that a folder's settings name and nobody has trusted: whoever asks it for anything is told so. */
-import type { Store } from "../../store/contract.js";
+import type { Store } from "../../store/contract/contract.js";
 
 /** Nothing is read, written or connected to. Errors: the given one, from every call but `close`. */
 export function createWaitingStore(address: string, error: () => Error): Store {

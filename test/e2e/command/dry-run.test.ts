@@ -2,7 +2,7 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { DryRunView } from "../../../src/runtime/faces/face-views.js";
+import type { DryRunView } from "../../../src/runtime/views/face-views.js";
 import { openPlace } from "../../support/command-place.js";
 import { expectView } from "../../support/view-schemas.js";
 

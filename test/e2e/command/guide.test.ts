@@ -2,7 +2,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openSplashdown } from "../../../src/index.js";
 import type { GuideView, RunView, TaskView } from "../../../src/runtime/contract.js";
-import { createEnvironment } from "../../../src/runtime/environment.js";
+import { createEnvironment } from "../../../src/runtime/platform/environment.js";
 import { openPlace, type CommandPlace } from "../../support/command-place.js";
 import { release, startHeld, writeHeldSteps } from "../../support/held-steps.js";
 import { expectView } from "../../support/view-schemas.js";

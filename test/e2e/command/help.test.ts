@@ -71,9 +71,9 @@ describe("splashdown without a task", () => {
 
 /** Verbs that read, each with the file that does its work. */
 const READING = {
-  list: "dist/runtime/summaries.js",
-  "show t": "dist/runtime/reading.js",
-  "debug list-checkpoints --task t": "dist/runtime/past/inspection.js",
+  list: "dist/runtime/tasks/summaries.js",
+  "show t": "dist/runtime/tasks/reading.js",
+  "debug list-checkpoints --task t": "dist/runtime/verbs/inspection.js",
 };
 
 describe("a verb that reads", () => {

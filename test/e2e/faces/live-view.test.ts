@@ -4,7 +4,7 @@ import { openPlace, type CommandPlace } from "../../support/command-place.js";
 import { crashAt, hold, release } from "../../support/held-steps.js";
 import { until } from "../../support/real-clock.js";
 import { NO_TERMINAL, TerminalRun, type TerminalOptions } from "../../support/terminal.js";
-import { countColumns } from "../../../src/cli/text-width.js";
+import { countColumns } from "../../../src/cli/terminal/text-width.js";
 
 /** Reports, then waits while it is held. */
 const STEP = `

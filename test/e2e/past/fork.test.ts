@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openSplashdown, type RunView, type Splashdown } from "../../../src/index.js";
-import { createEnvironment } from "../../../src/runtime/environment.js";
+import { createEnvironment } from "../../../src/runtime/platform/environment.js";
 import { openPlace, type CommandPlace } from "../../support/command-place.js";
 
 const say = (name: string, output: string, rest: string) =>

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openSplashdown, type PlanView, type RunView, type Splashdown } from "../../../src/index.js";
-import { createEnvironment } from "../../../src/runtime/environment.js";
+import { createEnvironment } from "../../../src/runtime/platform/environment.js";
 import { openPlace, type CommandPlace } from "../../support/command-place.js";
 
 const say = (name: string, value: string, rest: string) =>

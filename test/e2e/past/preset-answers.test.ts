@@ -4,7 +4,7 @@
  */
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openSplashdown, type RunView, type Splashdown } from "../../../src/index.js";
-import { createEnvironment } from "../../../src/runtime/environment.js";
+import { createEnvironment } from "../../../src/runtime/platform/environment.js";
 import { openPlace, type CommandPlace } from "../../support/command-place.js";
 import { until } from "../../support/real-clock.js";
 

@@ -2,9 +2,9 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createNodeFileSystem } from "../../../src/base/node-file-system.js";
-import { encodeLayout, formatHead, readLayout } from "../../../src/checkpoint/layout.js";
-import { UNHURRIED } from "../../../src/checkpoint/pace.js";
-import { compressText, sealText } from "../../../src/checkpoint/sealed-payload.js";
+import { encodeLayout, formatHead, readLayout } from "../../../src/checkpoint/format/layout.js";
+import { UNHURRIED } from "../../../src/checkpoint/format/pace.js";
+import { compressText, sealText } from "../../../src/checkpoint/format/sealed-payload.js";
 import type { TaskVault } from "../../../src/vault/contract.js";
 import { createPlainVault } from "../../../src/vault/sealing.js";
 import { openTaskVault } from "../../../src/vault/task-vault.js";

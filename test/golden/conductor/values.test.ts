@@ -8,9 +8,9 @@ import { describe, expect, it } from "vitest";
 import { performSet } from "../../../src/agents/set.js";
 import type { JsonObject, JsonValue } from "../../../src/base/json.js";
 import * as templates from "../../../src/definition/templates/templates.js";
-import type { StepWork } from "../../../src/engine/ports.js";
-import { typeText } from "../../../src/engine/views/final-output.js";
-import { renderSetValue } from "../../../src/engine/views/rendering.js";
+import type { StepWork } from "../../../src/engine/model/ports.js";
+import { typeText } from "../../../src/engine/render/final-output.js";
+import { renderSetValue } from "../../../src/engine/render/rendering.js";
 
 type Expected = { readonly value: JsonValue } | { readonly error: string };
 interface Table {

@@ -3,12 +3,12 @@
  *
  * What comes out differently each time (age) or depends on the place (the local times in a zip) is read only.
  */
-import { decodeOwnerRecord, encodeOwnerRecord } from "../../../src/store/owner-record.js";
+import { decodeOwnerRecord, encodeOwnerRecord } from "../../../src/store/presence/owner-record.js";
 import { addToBacklog, loadBacklog } from "../../../src/runtime/audit/audit-backlog.js";
 import { decodeAuditFile, encodeAuditFile, openDetails, type AuditHeader } from "../../../src/runtime/audit/audit-file.js";
-import { loadAge } from "../../../src/runtime/keys/key-packages.js";
-import { readShredMark, writeShredMark } from "../../../src/runtime/keys/shred-mark.js";
-import { CarriedPack, openCarried, withoutCarried } from "../../../src/runtime/transfer/carried-files.js";
+import { loadAge } from "../../../src/runtime/keychain/key-packages.js";
+import { readShredMark, writeShredMark } from "../../../src/runtime/keychain/shred-mark.js";
+import { CarriedPack, openCarried, withoutCarried } from "../../../src/runtime/verbs/transfer/carried-files.js";
 import { packBundle, unpackBundle } from "../../../src/transfer/bundle.js";
 import type { TaskFile } from "../../../src/transfer/copy-task.js";
 import { computeAnchorPath, loadAnchor, raiseAnchor } from "../../../src/vault/anchor.js";

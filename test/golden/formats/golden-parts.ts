@@ -1,14 +1,14 @@
 /** How the files of a task are made with fixed keys, salts and clocks, and read: journal segments, snapshots, large values. */
 import type { JsonObject, JsonValue } from "../../../src/base/json.js";
-import { createBlobShelf } from "../../../src/checkpoint/blobs.js";
-import { capture } from "../../../src/checkpoint/capture.js";
+import { createBlobShelf } from "../../../src/checkpoint/blobs/blobs.js";
+import { capture } from "../../../src/checkpoint/format/capture.js";
 import { createSnapshotSource } from "../../../src/checkpoint/source.js";
-import { writeSnapshot } from "../../../src/checkpoint/writer.js";
+import { writeSnapshot } from "../../../src/checkpoint/format/writer.js";
 import { readHistory } from "../../../src/journal/history.js";
 import { openWholeSegment } from "../../../src/journal/whole-segment.js";
-import { decodeControlFile, encodeControlFile } from "../../../src/runtime/people/control-file.js";
-import type { TaskStore } from "../../../src/store/contract.js";
-import { MemorySpace, MemoryStore } from "../../../src/store/memory-store.js";
+import { decodeControlFile, encodeControlFile } from "../../../src/runtime/mailbox/control-file.js";
+import type { TaskStore } from "../../../src/store/contract/contract.js";
+import { MemorySpace, MemoryStore } from "../../../src/store/memory/memory-store.js";
 import type { TaskVault } from "../../../src/vault/contract.js";
 import { addSteps, createTaskState, RAW_BYTES_MAX, recordCheckpoint } from "../../support/checkpoint-room.js";
 import { FakeClock } from "../../support/fake-clock.js";

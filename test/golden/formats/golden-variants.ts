@@ -3,8 +3,8 @@
  * report is for people and read by no program of ours; what is in the trash has a name and no record.
  */
 import { defaultSettings } from "../../../src/definition/settings/settings.js";
-import { decodeControlFile, encodeControlFile } from "../../../src/runtime/people/control-file.js";
-import { keepClaims, loadTrackRecords, type CalibrationDeps } from "../../../src/runtime/run/calibration.js";
+import { decodeControlFile, encodeControlFile } from "../../../src/runtime/mailbox/control-file.js";
+import { keepClaims, loadTrackRecords, type CalibrationDeps } from "../../../src/runtime/session/calibration.js";
 import type { TaskVault } from "../../../src/vault/contract.js";
 import { rotateTaskKey } from "../../../src/vault/keyring-changes.js";
 import { decodeKeyring } from "../../../src/vault/keyring-format.js";

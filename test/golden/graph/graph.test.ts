@@ -2,9 +2,9 @@
 import { parse } from "@ts-graphviz/ast";
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { formatDot } from "../../../src/runtime/faces/dot-text.js";
-import { drawWorkflow, type Frame } from "../../../src/runtime/faces/drawing.js";
-import { collectArrows, formatMermaid } from "../../../src/runtime/faces/mermaid-text.js";
+import { formatDot } from "../../../src/runtime/verbs/reports/dot-text.js";
+import { drawWorkflow, type Frame } from "../../../src/runtime/verbs/reports/drawing.js";
+import { collectArrows, formatMermaid } from "../../../src/runtime/verbs/reports/mermaid-text.js";
 import { loadText } from "../../support/workflow-files.js";
 
 const read = (name: string): string => readFileSync(new URL(`files/${name}`, import.meta.url), "utf8");

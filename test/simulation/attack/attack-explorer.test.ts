@@ -22,7 +22,7 @@ vi.mock(import("../../../src/journal/segment-records.js"), async (importOriginal
   };
 });
 
-vi.mock(import("../../../src/runtime/keys/key-memory.js"), async (importOriginal) => {
+vi.mock(import("../../../src/runtime/keychain/key-memory.js"), async (importOriginal) => {
   const original = await importOriginal();
   const findKeyringRollback: typeof original.findKeyringRollback = (...args) =>
     hole.olderKeyrings ? undefined : original.findKeyringRollback(...args);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { findJson } from "../../../src/agents/answer-text.js";
+import { findJson } from "../../../src/agents/outcome/answer-text.js";
 import { processorMsOf } from "../../support/real-clock.js";
 
 describe("the JSON in an answer", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { writeBriefing, writeFollowUp } from "../../../src/agents/briefing.js";
+import { writeBriefing, writeFollowUp } from "../../../src/agents/models/briefing.js";
 import { createStepWork, type WorkParts } from "../../support/step-work.js";
 
 const brief = (parts: WorkParts, tokensMax = 24_000) =>

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { SplashdownError } from "../../../src/base/errors.js";
 import type { JsonObject, JsonValue } from "../../../src/base/json.js";
-import type { WorkflowFunctions } from "../../../src/definition/files/loaded-workflow.js";
-import { createScriptedModel } from "../../../src/agents/scripted-model.js";
+import type { WorkflowFunctions } from "../../../src/definition/model/loaded-workflow.js";
+import { createScriptedModel } from "../../../src/agents/models/scripted-model.js";
 import { openPerformerRoom, type PerformerRoom } from "../../support/performer-room.js";
 import { realClock } from "../../support/real-clock.js";
 import { createRecordingSink } from "../../support/recording-sink.js";

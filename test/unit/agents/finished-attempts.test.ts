@@ -2,7 +2,7 @@
 import { createServer, type Server } from "node:net";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { StepKind } from "../../../src/definition/step.js";
+import type { StepKind } from "../../../src/definition/model/step.js";
 import { openPerformerRoom, type PerformerRoom } from "../../support/performer-room.js";
 import { createStepWork, type WorkParts } from "../../support/step-work.js";
 import { errorOf } from "../../support/tool-talks.js";

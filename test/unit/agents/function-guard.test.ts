@@ -1,6 +1,6 @@
 /** What a function does to the process is a failure of its step, and of no other. */
 import { afterEach, describe, expect, it } from "vitest";
-import type { FunctionContext } from "../../../src/agents/function-context.js";
+import type { FunctionContext } from "../../../src/agents/functions/function-context.js";
 import { openPerformerRoom, type PerformerRoom } from "../../support/performer-room.js";
 import { createRecordingSink } from "../../support/recording-sink.js";
 import { createStepWork } from "../../support/step-work.js";

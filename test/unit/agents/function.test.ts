@@ -1,8 +1,8 @@
 import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import type { FunctionContext } from "../../../src/agents/function-context.js";
+import type { FunctionContext } from "../../../src/agents/functions/function-context.js";
 import { SplashdownError } from "../../../src/base/errors.js";
-import type { StepOutcome } from "../../../src/engine/ports.js";
+import type { StepOutcome } from "../../../src/engine/model/ports.js";
 import { openPerformerRoom, type PerformerRoom } from "../../support/performer-room.js";
 import { until } from "../../support/real-clock.js";
 import { createRecordingSink, type RecordingSink } from "../../support/recording-sink.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkQuotes, writeJudgement } from "../../../src/agents/judge.js";
+import { checkQuotes, writeJudgement } from "../../../src/agents/scoring/judge.js";
 import { createStepWork } from "../../support/step-work.js";
 
 describe("a judge", () => {

@@ -2,12 +2,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { checkProvider } from "../../../src/agents/models/provider-check.js";
-import { findProvider, type ProviderConfig } from "../../../src/agents/models/provider-config.js";
-import { loadSdk, loadSdkModel } from "../../../src/agents/models/sdk-loading.js";
-import { SdkModel } from "../../../src/agents/models/sdk-model.js";
-import { ownOriginFetch } from "../../../src/agents/own-origin-fetch.js";
-import type { ModelRequest } from "../../../src/agents/contract.js";
+import { checkProvider } from "../../../src/agents/providers/provider-check.js";
+import { findProvider, type ProviderConfig } from "../../../src/agents/providers/provider-config.js";
+import { loadSdk, loadSdkModel } from "../../../src/agents/providers/sdk-loading.js";
+import { SdkModel } from "../../../src/agents/providers/sdk-model.js";
+import { ownOriginFetch } from "../../../src/agents/providers/own-origin-fetch.js";
+import type { ModelRequest } from "../../../src/agents/outcome/contract.js";
 import type { JsonObject } from "../../../src/base/json.js";
 import { openPerformerRoom, type PerformerRoom } from "../../support/performer-room.js";
 import { realClock } from "../../support/real-clock.js";

@@ -1,8 +1,8 @@
 /** Functions whose sub-steps failed: what they see of it, and which way they go the second time. */
 import { afterEach, describe, expect, it } from "vitest";
-import type { FunctionContext } from "../../../src/agents/function-context.js";
-import type { SubstepFailure } from "../../../src/engine/events/call-events.js";
-import type { EndedSubstep } from "../../../src/engine/ports.js";
+import type { FunctionContext } from "../../../src/agents/functions/function-context.js";
+import type { SubstepFailure } from "../../../src/engine/model/call-events.js";
+import type { EndedSubstep } from "../../../src/engine/model/ports.js";
 import { SplashdownError } from "../../../src/base/errors.js";
 import { openPerformerRoom, type PerformerRoom } from "../../support/performer-room.js";
 import { createRecordingSink } from "../../support/recording-sink.js";

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { Model, ModelRequest } from "../../../src/agents/contract.js";
+import type { Model, ModelRequest } from "../../../src/agents/outcome/contract.js";
 import type { JsonValue } from "../../../src/base/json.js";
-import type { StepOutcome } from "../../../src/engine/ports.js";
+import type { StepOutcome } from "../../../src/engine/model/ports.js";
 import { openPerformerRoom, type PerformerRoom } from "../../support/performer-room.js";
 import { createRecordingSink, type RecordingSink } from "../../support/recording-sink.js";
 import { createStepWork, type WorkParts } from "../../support/step-work.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fillVariables, listAddressSecrets } from "../../../src/agents/variables.js";
+import { fillVariables, listAddressSecrets } from "../../../src/agents/outcome/variables.js";
 
 const fill = (text: string) =>
   fillVariables(text, {

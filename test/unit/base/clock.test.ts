@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { describe, expect, it } from "vitest";
 import type { Clock } from "../../../src/base/clock.js";
-import { systemClock } from "../../../src/runtime/system-clock.js";
+import { systemClock } from "../../../src/runtime/platform/system-clock.js";
 import { codeOfAsync } from "../../support/error-code.js";
 import { FakeClock } from "../../support/fake-clock.js";
 

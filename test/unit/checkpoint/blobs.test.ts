@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { createBlobShelf, type RangedBlobShelf } from "../../../src/checkpoint/blobs.js";
-import type { BlobRef } from "../../../src/engine/events/value-ref.js";
-import type { TaskStore } from "../../../src/store/contract.js";
+import { createBlobShelf, type RangedBlobShelf } from "../../../src/checkpoint/blobs/blobs.js";
+import type { BlobRef } from "../../../src/engine/model/value-ref.js";
+import type { TaskStore } from "../../../src/store/contract/contract.js";
 import type { TaskVault } from "../../../src/vault/contract.js";
 import { createCheckpointRoom, textOf } from "../../support/checkpoint-room.js";
 import { changedBytes, collectOutcomes, cutBytes, outcomesBut, splicedBytes } from "../../support/damaged-bytes.js";

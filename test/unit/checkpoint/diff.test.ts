@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { JsonValue } from "../../../src/base/json.js";
-import { formatDiff } from "../../../src/checkpoint/diff-text.js";
-import { diffStates, type StateDiff } from "../../../src/checkpoint/state-diff.js";
-import { diffText, diffValues } from "../../../src/checkpoint/value-diff.js";
-import type { Decision } from "../../../src/engine/events/decision.js";
-import type { StepEntry, TaskState } from "../../../src/engine/state/state.js";
+import { formatDiff } from "../../../src/checkpoint/diff/diff-text.js";
+import { diffStates, type StateDiff } from "../../../src/checkpoint/diff/state-diff.js";
+import { diffText, diffValues } from "../../../src/checkpoint/diff/value-diff.js";
+import type { Decision } from "../../../src/engine/model/decision.js";
+import type { StepEntry, TaskState } from "../../../src/engine/model/state.js";
 import { createStep, createTaskState, textOf } from "../../support/checkpoint-room.js";
 import { processorMsOf } from "../../support/real-clock.js";
 import { processOf } from "../../support/places.js";

@@ -1,21 +1,21 @@
 import { describe, expect, it } from "vitest";
 import { gzipSync } from "node:zlib";
 import { SplashdownError } from "../../../src/base/errors.js";
-import { createBlobShelf } from "../../../src/checkpoint/blobs.js";
-import { capture } from "../../../src/checkpoint/capture.js";
-import { formatDiff } from "../../../src/checkpoint/diff-text.js";
-import { findLargest } from "../../../src/checkpoint/large-values.js";
-import { encodeLayout, formatHead, readHead, readLayout } from "../../../src/checkpoint/layout.js";
+import { createBlobShelf } from "../../../src/checkpoint/blobs/blobs.js";
+import { capture } from "../../../src/checkpoint/format/capture.js";
+import { formatDiff } from "../../../src/checkpoint/diff/diff-text.js";
+import { findLargest } from "../../../src/checkpoint/blobs/large-values.js";
+import { encodeLayout, formatHead, readHead, readLayout } from "../../../src/checkpoint/format/layout.js";
 import { createCheckpointManager } from "../../../src/checkpoint/manager.js";
-import { createPace, type Pace, UNHURRIED } from "../../../src/checkpoint/pace.js";
-import { decodePayload } from "../../../src/checkpoint/payload.js";
+import { createPace, type Pace, UNHURRIED } from "../../../src/checkpoint/format/pace.js";
+import { decodePayload } from "../../../src/checkpoint/format/payload.js";
 import { createVerify } from "../../../src/checkpoint/retention.js";
-import { compressText, openText } from "../../../src/checkpoint/sealed-payload.js";
-import { spillLargest } from "../../../src/checkpoint/spill.js";
-import { diffStates } from "../../../src/checkpoint/state-diff.js";
-import { diffText } from "../../../src/checkpoint/value-diff.js";
-import { encodeSnapshot, writeSnapshot } from "../../../src/checkpoint/writer.js";
-import { createState, type StepEntry } from "../../../src/engine/state/state.js";
+import { compressText, openText } from "../../../src/checkpoint/format/sealed-payload.js";
+import { spillLargest } from "../../../src/checkpoint/blobs/spill.js";
+import { diffStates } from "../../../src/checkpoint/diff/state-diff.js";
+import { diffText } from "../../../src/checkpoint/diff/value-diff.js";
+import { encodeSnapshot, writeSnapshot } from "../../../src/checkpoint/format/writer.js";
+import { createState, type StepEntry } from "../../../src/engine/model/state.js";
 import type { CheckpointHeader } from "../../../src/schema/generated/checkpoint-header.js";
 import {
   addSteps,

@@ -4,11 +4,11 @@ import { beforeAll, describe, expect, it } from "vitest";
 import type { TaskId } from "../../../src/base/ids.js";
 import type { JsonValue } from "../../../src/base/json.js";
 import { canonicalJson } from "../../../src/base/json-encoding.js";
-import { encodeLayout, formatHead, readLayout } from "../../../src/checkpoint/layout.js";
-import { createPace, UNHURRIED } from "../../../src/checkpoint/pace.js";
-import { decodePicture } from "../../../src/checkpoint/payload.js";
-import { openText } from "../../../src/checkpoint/sealed-payload.js";
-import { encodeSnapshot, type SnapshotWriterOptions } from "../../../src/checkpoint/writer.js";
+import { encodeLayout, formatHead, readLayout } from "../../../src/checkpoint/format/layout.js";
+import { createPace, UNHURRIED } from "../../../src/checkpoint/format/pace.js";
+import { decodePicture } from "../../../src/checkpoint/format/payload.js";
+import { openText } from "../../../src/checkpoint/format/sealed-payload.js";
+import { encodeSnapshot, type SnapshotWriterOptions } from "../../../src/checkpoint/format/writer.js";
 import type { CheckpointHeader } from "../../../src/schema/generated/checkpoint-header.js";
 import type { TaskVault } from "../../../src/vault/contract.js";
 import {

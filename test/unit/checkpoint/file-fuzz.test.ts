@@ -2,13 +2,13 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { JsonValue } from "../../../src/base/json.js";
-import { readLayout } from "../../../src/checkpoint/layout.js";
-import { createPace, UNHURRIED } from "../../../src/checkpoint/pace.js";
-import { decodePayload } from "../../../src/checkpoint/payload.js";
-import { openText } from "../../../src/checkpoint/sealed-payload.js";
-import { encodeSnapshot } from "../../../src/checkpoint/writer.js";
-import { hashState } from "../../../src/engine/state/state-codec.js";
-import type { TaskState } from "../../../src/engine/state/state.js";
+import { readLayout } from "../../../src/checkpoint/format/layout.js";
+import { createPace, UNHURRIED } from "../../../src/checkpoint/format/pace.js";
+import { decodePayload } from "../../../src/checkpoint/format/payload.js";
+import { openText } from "../../../src/checkpoint/format/sealed-payload.js";
+import { encodeSnapshot } from "../../../src/checkpoint/format/writer.js";
+import { hashState } from "../../../src/engine/model/state-codec.js";
+import type { TaskState } from "../../../src/engine/model/state.js";
 import type { TaskVault } from "../../../src/vault/contract.js";
 import {
   createCheckpointRoom,

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { CheckpointId } from "../../../src/base/ids.js";
 import { listCheckpoints, selectCheckpoint } from "../../../src/checkpoint/listing.js";
-import { formatSnapshotName } from "../../../src/checkpoint/names.js";
+import { formatSnapshotName } from "../../../src/checkpoint/format/names.js";
 import { listPinned, PIN_PREFIX } from "../../../src/checkpoint/pins.js";
-import type { CheckpointEntry } from "../../../src/engine/state/state.js";
+import type { CheckpointEntry } from "../../../src/engine/model/state.js";
 import { createCheckpointRoom, uuidOf } from "../../support/checkpoint-room.js";
 import { codeOf, refusalOf } from "../../support/error-code.js";
 import { FAKE_START_MS } from "../../support/fake-clock.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { formatSnapshotName } from "../../../src/checkpoint/names.js";
+import { formatSnapshotName } from "../../../src/checkpoint/format/names.js";
 import type { SnapshotEvent } from "../../../src/checkpoint/contract.js";
 import {
   type CheckpointManager,
@@ -8,9 +8,9 @@ import {
 } from "../../../src/checkpoint/manager.js";
 import { computeBudgetBytes, isAlwaysWritten, isWithinBudget } from "../../../src/checkpoint/policy.js";
 import { SnapshotRetention } from "../../../src/checkpoint/retention.js";
-import type { WrittenSnapshot } from "../../../src/checkpoint/writer.js";
-import type { Trigger } from "../../../src/engine/events/events.js";
-import type { TaskState } from "../../../src/engine/state/state.js";
+import type { WrittenSnapshot } from "../../../src/checkpoint/format/writer.js";
+import type { Trigger } from "../../../src/engine/model/events.js";
+import type { TaskState } from "../../../src/engine/model/state.js";
 import {
   addSteps,
   type CheckpointRoom,

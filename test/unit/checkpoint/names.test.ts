@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { formatSnapshotName, parseSnapshotName } from "../../../src/checkpoint/names.js";
+import { formatSnapshotName, parseSnapshotName } from "../../../src/checkpoint/format/names.js";
 
 const AT_MS = Date.UTC(2024, 0, 2, 14, 35, 22, 123);
 

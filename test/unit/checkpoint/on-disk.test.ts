@@ -1,10 +1,10 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createBlobShelf } from "../../../src/checkpoint/blobs.js";
-import { writeSnapshot } from "../../../src/checkpoint/writer.js";
+import { createBlobShelf } from "../../../src/checkpoint/blobs/blobs.js";
+import { writeSnapshot } from "../../../src/checkpoint/format/writer.js";
 import { createSnapshotSource } from "../../../src/checkpoint/source.js";
-import { hashState } from "../../../src/engine/state/state-codec.js";
+import { hashState } from "../../../src/engine/model/state-codec.js";
 import { addSteps, createTaskState, positionOf, RAW_BYTES_MAX, takeCheckpoint } from "../../support/checkpoint-room.js";
 import { createTestVault } from "../../support/journal-room.js";
 import { realClock } from "../../support/real-clock.js";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { EventOf } from "../../../src/engine/events/events.js";
-import type { CheckpointEntry } from "../../../src/engine/state/state.js";
-import { formatSnapshotName } from "../../../src/checkpoint/names.js";
+import type { EventOf } from "../../../src/engine/model/events.js";
+import type { CheckpointEntry } from "../../../src/engine/model/state.js";
+import { formatSnapshotName } from "../../../src/checkpoint/format/names.js";
 import { type RetainedFile, selectExpired, SnapshotRetention } from "../../../src/checkpoint/retention.js";
 import { createCheckpointRoom, uuidOf } from "../../support/checkpoint-room.js";
 import { FAKE_START_MS } from "../../support/fake-clock.js";

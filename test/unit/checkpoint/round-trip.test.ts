@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { QuestionId, StepId } from "../../../src/base/ids.js";
-import { createBlobShelf } from "../../../src/checkpoint/blobs.js";
+import { createBlobShelf } from "../../../src/checkpoint/blobs/blobs.js";
 import type { SnapshotEvent } from "../../../src/checkpoint/contract.js";
-import { validateFile } from "../../../src/checkpoint/file-report.js";
+import { validateFile } from "../../../src/checkpoint/format/file-report.js";
 import { createCheckpointManager } from "../../../src/checkpoint/manager.js";
-import { formatSnapshotName } from "../../../src/checkpoint/names.js";
-import { writeSnapshot } from "../../../src/checkpoint/writer.js";
-import { hashState } from "../../../src/engine/state/state-codec.js";
-import type { TaskState } from "../../../src/engine/state/state.js";
+import { formatSnapshotName } from "../../../src/checkpoint/format/names.js";
+import { writeSnapshot } from "../../../src/checkpoint/format/writer.js";
+import { hashState } from "../../../src/engine/model/state-codec.js";
+import type { TaskState } from "../../../src/engine/model/state.js";
 import {
   addSteps,
   type CheckpointRoom,

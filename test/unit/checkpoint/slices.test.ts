@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { capture } from "../../../src/checkpoint/capture.js";
-import { createPace, eachPiece, PIECE_BYTES, UNHURRIED } from "../../../src/checkpoint/pace.js";
-import { computeLevel } from "../../../src/checkpoint/sealed-payload.js";
-import { writeSnapshot, type WrittenSnapshot } from "../../../src/checkpoint/writer.js";
-import type { TaskState } from "../../../src/engine/state/state.js";
+import { capture } from "../../../src/checkpoint/format/capture.js";
+import { createPace, eachPiece, PIECE_BYTES, UNHURRIED } from "../../../src/checkpoint/format/pace.js";
+import { computeLevel } from "../../../src/checkpoint/format/sealed-payload.js";
+import { writeSnapshot, type WrittenSnapshot } from "../../../src/checkpoint/format/writer.js";
+import type { TaskState } from "../../../src/engine/model/state.js";
 import {
   addSteps,
   createCheckpointRoom,

@@ -8,9 +8,9 @@ import {
   type StandaloneCheckpoints,
   type StandaloneOptions,
 } from "../../../src/checkpoint/standalone.js";
-import type { EngineEvent } from "../../../src/engine/events/events.js";
-import { evolve } from "../../../src/engine/evolve/evolve.js";
-import { createState, type TaskState } from "../../../src/engine/state/state.js";
+import type { EngineEvent } from "../../../src/engine/model/events.js";
+import { evolve } from "../../../src/engine/fold/evolve.js";
+import { createState, type TaskState } from "../../../src/engine/model/state.js";
 import type { JournalPosition } from "../../../src/journal/position.js";
 import type { JournalWriter } from "../../../src/journal/writer.js";
 import { createTaskState, RAW_BYTES_MAX } from "../../support/checkpoint-room.js";

@@ -1,9 +1,9 @@
 /** Snapshot files that go, or turn out to be of no use, between two looks at them. */
 import { describe, expect, it } from "vitest";
-import { createBlobShelf } from "../../../src/checkpoint/blobs.js";
-import { formatSnapshotName, parseSnapshotName } from "../../../src/checkpoint/names.js";
+import { createBlobShelf } from "../../../src/checkpoint/blobs/blobs.js";
+import { formatSnapshotName, parseSnapshotName } from "../../../src/checkpoint/format/names.js";
 import { createSnapshotSource } from "../../../src/checkpoint/source.js";
-import type { TaskStore } from "../../../src/store/contract.js";
+import type { TaskStore } from "../../../src/store/contract/contract.js";
 import { createCheckpointRoom, RAW_BYTES_MAX, textOf } from "../../support/checkpoint-room.js";
 import { codeOfAsync } from "../../support/error-code.js";
 import { FAKE_START_MS } from "../../support/fake-clock.js";

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
-import { formatCompletion } from "../../../src/cli/completion.js";
-import type { CliDeps } from "../../../src/cli/deps.js";
+import { formatCompletion } from "../../../src/cli/verbs/completion.js";
+import type { CliDeps } from "../../../src/cli/terminal/deps.js";
 import { createProgram } from "../../../src/cli/program.js";
 
 const deps: CliDeps = {

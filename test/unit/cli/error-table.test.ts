@@ -5,7 +5,7 @@ import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import { ERROR_TABLE, EXIT_STATUS, type ErrorCode } from "../../../src/base/error-table.js";
 import { SplashdownError } from "../../../src/base/errors.js";
-import type { CliDeps } from "../../../src/cli/deps.js";
+import type { CliDeps } from "../../../src/cli/terminal/deps.js";
 import { createProgram } from "../../../src/cli/program.js";
 
 const ROOT = join(import.meta.dirname, "..", "..", "..");

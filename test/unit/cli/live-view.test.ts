@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { renderLiveView } from "../../../src/cli/live-view.js";
-import { coloursOf } from "../../../src/cli/output.js";
-import { createScreen, type Screen } from "../../../src/cli/screen.js";
-import { countColumns, fitColumns } from "../../../src/cli/text-width.js";
+import { renderLiveView } from "../../../src/cli/terminal/live-view.js";
+import { coloursOf } from "../../../src/cli/terminal/output.js";
+import { createScreen, type Screen } from "../../../src/cli/terminal/screen.js";
+import { countColumns, fitColumns } from "../../../src/cli/terminal/text-width.js";
 import type { RunningStepView, RunningView } from "../../../src/runtime/contract.js";
 
 const START_MS = Date.UTC(2024, 0, 1);

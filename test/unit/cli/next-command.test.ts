@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { repeatFlags, repeatFlagsIn, VERBS } from "../../../src/cli/next-command.js";
+import { repeatFlags, repeatFlagsIn, VERBS } from "../../../src/cli/command/next-command.js";
 import { createProgram } from "../../../src/cli/program.js";
 import { openSplashdown } from "../../../src/index.js";
 import { createOwnEnvironment } from "../../support/own-environment.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Streams } from "../../../src/cli/deps.js";
+import type { Streams } from "../../../src/cli/terminal/deps.js";
 import {
   cleanForTerminal,
   coloursOf,
@@ -8,7 +8,7 @@ import {
   formatSize,
   formatTable,
   formatView,
-} from "../../../src/cli/output.js";
+} from "../../../src/cli/terminal/output.js";
 
 const streams = (colour: boolean): Streams => ({
   out: () => undefined,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { formatCheckpoint } from "../../../src/cli/checkpoint-text.js";
-import { createCommandWriter } from "../../../src/cli/next-command.js";
-import { formatDifferences } from "../../../src/cli/diff-text.js";
-import { coloursOf } from "../../../src/cli/output.js";
+import { formatCheckpoint } from "../../../src/cli/text/checkpoint-text.js";
+import { createCommandWriter } from "../../../src/cli/command/next-command.js";
+import { formatDifferences } from "../../../src/cli/text/diff-text.js";
+import { coloursOf } from "../../../src/cli/terminal/output.js";
 
 const streams = (colour: boolean) => ({ out: () => undefined, error: () => undefined, interactive: false, colour });
 const plain = coloursOf(streams(false));

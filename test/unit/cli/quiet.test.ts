@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { CliDeps } from "../../../src/cli/deps.js";
+import type { CliDeps } from "../../../src/cli/terminal/deps.js";
 import { createProgram } from "../../../src/cli/program.js";
 
 /** What a verb says on stderr while it opens. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { coloursOf } from "../../../src/cli/output.js";
-import { createAxis } from "../../../src/cli/time-axis.js";
-import { formatTimelineSvg } from "../../../src/cli/timeline-svg.js";
-import { formatTimeline } from "../../../src/cli/timeline-text.js";
+import { coloursOf } from "../../../src/cli/terminal/output.js";
+import { createAxis } from "../../../src/cli/text/time-axis.js";
+import { formatTimelineSvg } from "../../../src/cli/text/timeline-svg.js";
+import { formatTimeline } from "../../../src/cli/text/timeline-text.js";
 import type { TimelineView } from "../../../src/runtime/contract.js";
 
 const at = (seconds: number): string => new Date(Date.UTC(2024, 0, 1) + seconds * 1000).toISOString();

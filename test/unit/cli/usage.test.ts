@@ -1,8 +1,8 @@
 import { Command, CommanderError } from "commander";
 import { describe, expect, it } from "vitest";
 import { SplashdownError } from "../../../src/base/errors.js";
-import { collectPairs, parseJsonFlag, parseOnUnknown } from "../../../src/cli/flags.js";
-import { findVerb, toUsageError, withVerb } from "../../../src/cli/usage.js";
+import { collectPairs, parseJsonFlag, parseOnUnknown } from "../../../src/cli/command/flags.js";
+import { findVerb, toUsageError, withVerb } from "../../../src/cli/command/usage.js";
 
 function createSample(): Command {
   const program = new Command("splashdown");

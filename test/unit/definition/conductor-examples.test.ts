@@ -6,9 +6,9 @@
 import { readFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { loadWorkflow } from "../../../src/definition/files/loader.js";
+import { loadWorkflow } from "../../../src/definition/loader.js";
 import { initTemplates } from "../../../src/definition/templates/templates.js";
-import type { LoadedWorkflow } from "../../../src/definition/files/loaded-workflow.js";
+import type { LoadedWorkflow } from "../../../src/definition/model/loaded-workflow.js";
 import { createLoaderDeps } from "../../support/workflow-files.js";
 
 const FOLDER = process.env["SPLASHDOWN_CONDUCTOR_EXAMPLES"];

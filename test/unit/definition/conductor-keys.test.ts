@@ -1,6 +1,6 @@
 /** Every key of Conductor's files with what it takes, what it refuses and what holds without it. Source: CONDUCTOR-YAML 1.2–1.6, 1.9. */
 import { describe, expect, it } from "vitest";
-import type { MachineScope, NodeDefinition } from "../../../src/definition/workflow.js";
+import type { MachineScope, NodeDefinition } from "../../../src/definition/model/workflow.js";
 import { faultsOf, loadText } from "../../support/workflow-files.js";
 
 const world = { files: { "/work/in.yaml": "workflow: {name: in}\nsteps: [{name: x, value: 1}]\n" } };

@@ -1,7 +1,7 @@
 /** Every fault says of what kind it is: a table of a file for each kind, and the kinds that programs may rely on. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { FAULT_CODES, type FaultCode } from "../../../src/definition/fault.js";
+import { FAULT_CODES, type FaultCode } from "../../../src/definition/faults/fault.js";
 import { faultsOf, loadText } from "../../support/workflow-files.js";
 
 const HEAD = "workflow: {name: t}\n";

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { formatFaults } from "../../../src/definition/fault.js";
+import { formatFaults } from "../../../src/definition/faults/fault.js";
 import { loadSettingsFile } from "../../../src/definition/settings/settings-sources.js";
 import { refusalOf } from "../../support/error-code.js";
 import { processorMsOf } from "../../support/real-clock.js";

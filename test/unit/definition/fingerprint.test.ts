@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";
 import { isJsonObject, type JsonValue } from "../../../src/base/json.js";
 import { compareDefinitions } from "../../../src/definition/compare.js";
-import type { WorkflowDefinition } from "../../../src/definition/workflow.js";
+import type { WorkflowDefinition } from "../../../src/definition/model/workflow.js";
 import { loadText } from "../../support/workflow-files.js";
 
 const BASE = `workflow: {name: t, limits: {max_iterations: 9}}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { findCycle, findReachable } from "../../../src/definition/checks/graph.js";
+import { findCycle, findReachable } from "../../../src/definition/validate/graph.js";
 
 const edges = new Map([
   ["a", ["b", "c"]],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { givenValues, parseInputText, resolveInputs } from "../../../src/definition/inputs.js";
-import type { InputDefinition } from "../../../src/definition/values.js";
+import { givenValues, parseInputText, resolveInputs } from "../../../src/definition/model/inputs.js";
+import type { InputDefinition } from "../../../src/definition/model/values.js";
 
 const inputs: Readonly<Record<string, InputDefinition>> = {
   folder: { type: "string", required: true },

@@ -1,11 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { defineWorkflow } from "../../../src/definition/files/define-workflow.js";
-import { loadWorkflow } from "../../../src/definition/files/loader.js";
-import type { MachineScope, PhaseScope, ScopeDefinition } from "../../../src/definition/workflow.js";
-import type { ModelStep, StepDefinition } from "../../../src/definition/step.js";
-import { toMicroUsd } from "../../../src/definition/build/workflow-builder.js";
+import { defineWorkflow } from "../../../src/definition/define-workflow.js";
+import { loadWorkflow } from "../../../src/definition/loader.js";
+import type { MachineScope, PhaseScope, ScopeDefinition } from "../../../src/definition/model/workflow.js";
+import type { ModelStep, StepDefinition } from "../../../src/definition/model/step.js";
+import { toMicroUsd } from "../../../src/definition/compile/workflow-builder.js";
 import { codeOfAsync, refusalOf } from "../../support/error-code.js";
 import { createLoaderDeps, loadText } from "../../support/workflow-files.js";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ModelStep } from "../../../src/definition/step.js";
+import type { ModelStep } from "../../../src/definition/model/step.js";
 import { faultsOf, loadText } from "../../support/workflow-files.js";
 
 async function optionsOf(runtime: string, step = ""): Promise<ModelStep["options"]> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { findNearest } from "../../../src/definition/nearest.js";
+import { findNearest } from "../../../src/definition/faults/nearest.js";
 
 describe("findNearest", () => {
   it.each([

@@ -1,6 +1,6 @@
 /** Workflows within workflows: circles, depth, inputs and files, told when the outermost one is read. */
 import { describe, expect, it } from "vitest";
-import type { ForEachScope, WorkflowScope } from "../../../src/definition/workflow.js";
+import type { ForEachScope, WorkflowScope } from "../../../src/definition/model/workflow.js";
 import { faultsOf, loadText } from "../../support/workflow-files.js";
 
 const nest = (file: string, more = ""): string => `workflow: {name: t}\nsteps: [{name: n, workflow: ${file}${more}}]\n`;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { NodeDefinition, WorkflowScope } from "../../../src/definition/workflow.js";
-import type { ModelStep } from "../../../src/definition/step.js";
+import type { NodeDefinition, WorkflowScope } from "../../../src/definition/model/workflow.js";
+import type { ModelStep } from "../../../src/definition/model/step.js";
 import { loadText } from "../../support/workflow-files.js";
 
 function find(node: NodeDefinition, path: string): NodeDefinition {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { JsonValue } from "../../../src/base/json.js";
-import { buildPlannedPhases } from "../../../src/definition/build/planned-phases.js";
-import type { PlannerRule } from "../../../src/definition/step.js";
+import { buildPlannedPhases } from "../../../src/definition/compile/planned-phases.js";
+import type { PlannerRule } from "../../../src/definition/model/step.js";
 
 const RULE: PlannerRule = {
   phasesMax: 2,

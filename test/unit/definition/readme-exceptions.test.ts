@@ -5,7 +5,7 @@ import type { JsonValue } from "../../../src/base/json.js";
 import { LIMITS } from "../../../src/base/limits.js";
 import { findTemplateFault } from "../../../src/definition/templates/template-check.js";
 import { renderText } from "../../../src/definition/templates/templates.js";
-import type { MachineScope } from "../../../src/definition/workflow.js";
+import type { MachineScope } from "../../../src/definition/model/workflow.js";
 import { faultsOf, loadText } from "../../support/workflow-files.js";
 
 const README = readFileSync(new URL("../../../README.md", import.meta.url), "utf8");

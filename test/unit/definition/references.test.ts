@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseReference } from "../../../src/definition/checks/references.js";
+import { parseReference } from "../../../src/definition/compile/references.js";
 import { faultsOf, loadText } from "../../support/workflow-files.js";
 
 describe("references of an input list", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject, JsonValue } from "../../../src/base/json.js";
-import { formatPath } from "../../../src/definition/fault.js";
+import { formatPath } from "../../../src/definition/faults/fault.js";
 import { readScript } from "../../../src/definition/settings/scripted-answers.js";
 import { refusalOf } from "../../support/error-code.js";
 import { loadText } from "../../support/workflow-files.js";

@@ -1,7 +1,7 @@
 /** A template that fails at run time is shown in the file it is written in, as a fault of the loader is. */
 import { describe, expect, it } from "vitest";
 import { LIMITS } from "../../../src/base/limits.js";
-import { loadWorkflow } from "../../../src/definition/files/loader.js";
+import { loadWorkflow } from "../../../src/definition/loader.js";
 import { locateTemplate, type WrittenPlace } from "../../../src/definition/templates/template-places.js";
 import { renderText, type TemplateLookup } from "../../../src/definition/templates/templates.js";
 import { createLoaderDeps, type FileWorld, loadText } from "../../support/workflow-files.js";

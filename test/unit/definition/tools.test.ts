@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { ModelStep } from "../../../src/definition/step.js";
-import type { ToolServer } from "../../../src/definition/tool-definition.js";
+import type { ModelStep } from "../../../src/definition/model/step.js";
+import type { ToolServer } from "../../../src/definition/model/tool-definition.js";
 import { faultsOf, loadText } from "../../support/workflow-files.js";
 
 const SERVERS =

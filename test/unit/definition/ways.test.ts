@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Edges, findReachable } from "../../../src/definition/checks/graph.js";
-import { Ways } from "../../../src/definition/checks/ways.js";
+import { type Edges, findReachable } from "../../../src/definition/validate/graph.js";
+import { Ways } from "../../../src/definition/validate/ways.js";
 
 const diamond: Edges = new Map([
   ["a", ["b", "c"]],

@@ -1,6 +1,6 @@
 /** Attempts that failed after they acted, or may have: nobody repeats them unasked. */
 import { describe, expect, it } from "vitest";
-import type { OnUnknown } from "../../../src/definition/values.js";
+import type { OnUnknown } from "../../../src/definition/model/values.js";
 import { EngineHarness, done, failed } from "../../support/engine-harness.js";
 import { command, machine, parallel, workflow } from "../../support/workflow-builder.js";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { ApprovalWish } from "../../../src/engine/people/approval-wish.js";
-import { findApproval } from "../../../src/engine/people/approval.js";
+import type { ApprovalWish } from "../../../src/engine/model/approval-wish.js";
+import { findApproval } from "../../../src/engine/rules/questions/approval.js";
 import { done, EngineHarness } from "../../support/engine-harness.js";
 import { machine, model, parallel, workflow } from "../../support/workflow-builder.js";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ScopeDefinition } from "../../../src/definition/workflow.js";
+import type { ScopeDefinition } from "../../../src/definition/model/workflow.js";
 import { done, EngineHarness, failed } from "../../support/engine-harness.js";
 import { checkState } from "../../support/state-check.js";
 import {

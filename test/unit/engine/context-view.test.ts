@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { JsonValue } from "../../../src/base/json.js";
-import { parseReference } from "../../../src/definition/checks/references.js";
-import type { StepDefinition } from "../../../src/definition/step.js";
-import type { ContextRule, StepReference } from "../../../src/definition/values.js";
+import { parseReference } from "../../../src/definition/compile/references.js";
+import type { StepDefinition } from "../../../src/definition/model/step.js";
+import type { ContextRule, StepReference } from "../../../src/definition/model/values.js";
 import { done, EngineHarness } from "../../support/engine-harness.js";
 import { command, machine, model, parallel, set, workflow } from "../../support/workflow-builder.js";
 

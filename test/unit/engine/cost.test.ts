@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ScopeDefinition } from "../../../src/definition/workflow.js";
+import type { ScopeDefinition } from "../../../src/definition/model/workflow.js";
 import { createCountingState, type Counter } from "../../support/counting-state.js";
 import { done, EngineHarness } from "../../support/engine-harness.js";
 import { dag, machine, model, parallel, phase, phases, workflow } from "../../support/workflow-builder.js";

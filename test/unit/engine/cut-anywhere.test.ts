@@ -1,8 +1,8 @@
 /** What is recorded in two places is no less whole for a cut between them: histories cut after each of their events. */
 import { describe, expect, it } from "vitest";
 import type { JsonValue } from "../../../src/base/json.js";
-import type { EngineEventType } from "../../../src/engine/events/events.js";
-import type { StepEntry } from "../../../src/engine/state/state.js";
+import type { EngineEventType } from "../../../src/engine/model/events.js";
+import type { StepEntry } from "../../../src/engine/model/state.js";
 import { done, EngineHarness, failed } from "../../support/engine-harness.js";
 import { storyOf } from "../../support/eventful-task.js";
 import { checkState } from "../../support/state-check.js";

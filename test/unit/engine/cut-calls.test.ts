@@ -1,7 +1,7 @@
 /** Calls of models that a kill, a limit in time or a cancellation cut off: made, and nobody knows what they used. */
 import { describe, expect, it } from "vitest";
 import type { StepId } from "../../../src/base/ids.js";
-import { viewMetrics } from "../../../src/runtime/views.js";
+import { viewMetrics } from "../../../src/runtime/views/views.js";
 import { EngineHarness, done, failed } from "../../support/engine-harness.js";
 import { cli, machine, model, workflow } from "../../support/workflow-builder.js";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { sha256Hex } from "../../../src/base/digest.js";
-import { formatJson, listDeliverables, nameByItem } from "../../../src/engine/pictures/deliverables.js";
+import { formatJson, listDeliverables, nameByItem } from "../../../src/engine/render/deliverables.js";
 import { done, EngineHarness } from "../../support/engine-harness.js";
 import { model, phase, phases, workflow } from "../../support/workflow-builder.js";
 

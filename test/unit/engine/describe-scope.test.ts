@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { JsonValue } from "../../../src/base/json.js";
-import type { BlobRef } from "../../../src/engine/events/value-ref.js";
+import type { BlobRef } from "../../../src/engine/model/value-ref.js";
 import { done, EngineHarness, failed } from "../../support/engine-harness.js";
 import {
   command,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { decodeEvent, encodeEvent, EVENT_FAMILIES } from "../../../src/engine/events/event-codec.js";
-import type { EngineEvent } from "../../../src/engine/events/events.js";
+import { decodeEvent, encodeEvent, EVENT_FAMILIES } from "../../../src/engine/model/event-codec.js";
+import type { EngineEvent } from "../../../src/engine/model/events.js";
 import { codeOf } from "../../support/error-code.js";
 import { EngineHarness } from "../../support/engine-harness.js";
 import { machine, model, workflow } from "../../support/workflow-builder.js";

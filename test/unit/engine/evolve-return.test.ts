@@ -1,14 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { JsonValue } from "../../../src/base/json.js";
-import type { EngineEvent, EventOf } from "../../../src/engine/events/events.js";
-import { evolve } from "../../../src/engine/evolve/evolve.js";
-import {
-  carriedState,
-  encodeForReturn,
-  encodeWhole,
-  withInlineState,
-} from "../../../src/engine/evolve/evolve-return.js";
-import { createState } from "../../../src/engine/state/state.js";
+import type { EngineEvent, EventOf } from "../../../src/engine/model/events.js";
+import { evolve } from "../../../src/engine/fold/evolve.js";
+import { carriedState, encodeForReturn, encodeWhole, withInlineState } from "../../../src/engine/fold/evolve-return.js";
+import { createState } from "../../../src/engine/model/state.js";
 import { done, EngineHarness, TASK_ID } from "../../support/engine-harness.js";
 import { checkState } from "../../support/state-check.js";
 import { cli, command, dag, machine, model, phase, phases, workflow } from "../../support/workflow-builder.js";

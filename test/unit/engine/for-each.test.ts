@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject, JsonValue } from "../../../src/base/json.js";
 import { LIMITS } from "../../../src/base/limits.js";
-import type { ForEachScope, NodeDefinition } from "../../../src/definition/workflow.js";
+import type { ForEachScope, NodeDefinition } from "../../../src/definition/model/workflow.js";
 import { done, EngineHarness, failed, type HarnessOptions } from "../../support/engine-harness.js";
 import { checkState } from "../../support/state-check.js";
 import {

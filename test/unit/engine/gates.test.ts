@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { StepDefinition } from "../../../src/definition/step.js";
-import { BY_TIMEOUT } from "../../../src/engine/people/questions.js";
+import type { StepDefinition } from "../../../src/definition/model/step.js";
+import { BY_TIMEOUT } from "../../../src/engine/rules/questions/questions.js";
 import { done, EngineHarness, failed } from "../../support/engine-harness.js";
 import {
   dag,

@@ -1,7 +1,7 @@
 /** Going back to a checkpoint names every external step that may have acted since. */
 import { describe, expect, it } from "vitest";
 import type { JsonValue } from "../../../src/base/json.js";
-import { encodeForReturn } from "../../../src/engine/evolve/evolve-return.js";
+import { encodeForReturn } from "../../../src/engine/fold/evolve-return.js";
 import { EngineHarness, done } from "../../support/engine-harness.js";
 import { command, machine, workflow } from "../../support/workflow-builder.js";
 

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { decodeEvent, encodeEvent } from "../../../src/engine/events/event-codec.js";
-import { evolve } from "../../../src/engine/evolve/evolve.js";
-import { createState } from "../../../src/engine/state/state.js";
-import { hashState } from "../../../src/engine/state/state-codec.js";
+import { decodeEvent, encodeEvent } from "../../../src/engine/model/event-codec.js";
+import { evolve } from "../../../src/engine/fold/evolve.js";
+import { createState } from "../../../src/engine/model/state.js";
+import { hashState } from "../../../src/engine/model/state-codec.js";
 
 interface GoldenRecord {
   readonly kind: string;

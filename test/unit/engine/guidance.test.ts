@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/base/json.js";
-import { evolve } from "../../../src/engine/evolve/evolve.js";
-import { encodeForReturn, encodeWhole } from "../../../src/engine/evolve/evolve-return.js";
-import { findListeners, listGuidance } from "../../../src/engine/people/guidance.js";
-import { createState } from "../../../src/engine/state/state.js";
-import { decodeSections } from "../../../src/engine/state/state-sections.js";
+import { evolve } from "../../../src/engine/fold/evolve.js";
+import { encodeForReturn, encodeWhole } from "../../../src/engine/fold/evolve-return.js";
+import { createState } from "../../../src/engine/model/state.js";
+import { decodeSections } from "../../../src/engine/model/state-sections.js";
 import { done, EngineHarness, TASK_ID } from "../../support/engine-harness.js";
 import {
   command,
@@ -17,6 +16,7 @@ import {
   set,
   workflow,
 } from "../../support/workflow-builder.js";
+import { listGuidance, findListeners } from "../../../src/engine/model/told-guidance.js";
 
 const AT = "2026-01-01T00:00:00.000Z";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { NodeDefinition } from "../../../src/definition/workflow.js";
-import type { FailureMode } from "../../../src/definition/values.js";
+import type { NodeDefinition } from "../../../src/definition/model/workflow.js";
+import type { FailureMode } from "../../../src/definition/model/values.js";
 import { done, EngineHarness, failed } from "../../support/engine-harness.js";
 import { checkState } from "../../support/state-check.js";
 import { forEach, machine, model, nested, parallel, workflow } from "../../support/workflow-builder.js";

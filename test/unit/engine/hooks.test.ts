@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { StepDefinition } from "../../../src/definition/step.js";
-import type { HooksDefinition } from "../../../src/definition/hooks.js";
+import type { StepDefinition } from "../../../src/definition/model/step.js";
+import type { HooksDefinition } from "../../../src/definition/model/hooks.js";
 import { done, EngineHarness, failed } from "../../support/engine-harness.js";
 import { command, machine, model, nested, set, workflow } from "../../support/workflow-builder.js";
 import { processOf } from "../../support/places.js";

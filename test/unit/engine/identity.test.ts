@@ -8,7 +8,7 @@ import {
   parentPathOf,
   parseStepId,
   stepIdOf,
-} from "../../../src/engine/events/identity.js";
+} from "../../../src/engine/model/identity.js";
 
 const key = fc.oneof(fc.string(), fc.stringMatching(/^[%@[\]/a]{1,8}$/));
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { EngineHarness } from "../../support/engine-harness.js";
 import { machine, model, workflow } from "../../support/workflow-builder.js";
-import { nextDueAtMs } from "../../../src/engine/advance/due.js";
+import { nextDueAtMs } from "../../../src/engine/rules/steps/due.js";
 
 function working(timeoutMs: number | undefined): EngineHarness {
   const limits = { maxIterations: 100, ...(timeoutMs === undefined ? {} : { timeoutMs }) };

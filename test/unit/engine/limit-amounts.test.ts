@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { JsonValue } from "../../../src/base/json.js";
-import { findAmountFault, keyOfLimit, readAmounts } from "../../../src/engine/people/limit-amounts.js";
+import { findAmountFault, keyOfLimit, readAmounts } from "../../../src/engine/rules/questions/limit-amounts.js";
 
 describe("amounts for a limit, in words", () => {
   it.each([

@@ -1,10 +1,10 @@
 /** Names that begin alike, and places that lie inside each other: each is itself and nothing else. */
 import { describe, expect, it } from "vitest";
-import { createBudget } from "../../../src/engine/advance/start.js";
-import { createChoice } from "../../../src/engine/choice.js";
-import { evolve } from "../../../src/engine/evolve/evolve.js";
-import { findPhase, ownPhaseNumber } from "../../../src/engine/lookup.js";
-import { askOrchestrator } from "../../../src/engine/phases/orchestrator.js";
+import { createBudget } from "../../../src/engine/rules/steps/start.js";
+import { createChoice } from "../../../src/engine/model/choice.js";
+import { evolve } from "../../../src/engine/fold/evolve.js";
+import { findPhase, ownPhaseNumber } from "../../../src/engine/model/lookup.js";
+import { askOrchestrator } from "../../../src/engine/rules/phases/orchestrator.js";
 import { done, EngineHarness } from "../../support/engine-harness.js";
 import { machine, model, parallel, phase, phases, workflow } from "../../support/workflow-builder.js";
 import { loadText } from "../../support/workflow-files.js";

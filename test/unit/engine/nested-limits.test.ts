@@ -1,6 +1,6 @@
 /** A nested workflow has the limits of its own file, from nothing each time it is entered; what it uses counts above too. */
 import { describe, expect, it } from "vitest";
-import type { LimitsDefinition } from "../../../src/definition/workflow.js";
+import type { LimitsDefinition } from "../../../src/definition/model/workflow.js";
 import { done, EngineHarness, type HarnessOptions } from "../../support/engine-harness.js";
 import { forEach, machine, model, nested, parallel, workflow } from "../../support/workflow-builder.js";
 

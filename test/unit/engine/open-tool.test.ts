@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Effects, OnUnknown } from "../../../src/definition/values.js";
-import type { EngineInput } from "../../../src/engine/input.js";
+import type { Effects, OnUnknown } from "../../../src/definition/model/values.js";
+import type { EngineInput } from "../../../src/engine/model/input.js";
 import { done, EngineHarness, failed } from "../../support/engine-harness.js";
 import { machine, model, workflow } from "../../support/workflow-builder.js";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject, JsonValue } from "../../../src/base/json.js";
-import type { EvaluationDefinition } from "../../../src/definition/phase-rules.js";
+import type { EvaluationDefinition } from "../../../src/definition/model/phase-rules.js";
 import { done, EngineHarness, failed } from "../../support/engine-harness.js";
 import { command, model, phase, phases, scorer, workflow } from "../../support/workflow-builder.js";
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject, JsonValue } from "../../../src/base/json.js";
-import { buildPlannedPhases } from "../../../src/definition/build/planned-phases.js";
-import type { WorkflowDefinition } from "../../../src/definition/workflow.js";
-import type { StepOutcome } from "../../../src/engine/ports.js";
-import type { StepEntry } from "../../../src/engine/state/state.js";
+import { buildPlannedPhases } from "../../../src/definition/compile/planned-phases.js";
+import type { WorkflowDefinition } from "../../../src/definition/model/workflow.js";
+import type { StepOutcome } from "../../../src/engine/model/ports.js";
+import type { StepEntry } from "../../../src/engine/model/state.js";
 import { done, EngineHarness, failed } from "../../support/engine-harness.js";
 import { storyOf } from "../../support/eventful-task.js";
 import { checkState } from "../../support/state-check.js";

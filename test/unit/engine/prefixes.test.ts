@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { decodeEvent, encodeEvent } from "../../../src/engine/events/event-codec.js";
-import { evolve } from "../../../src/engine/evolve/evolve.js";
-import { createState } from "../../../src/engine/state/state.js";
-import { captureState, decodeState, encodeCaptured, hashState } from "../../../src/engine/state/state-codec.js";
+import { decodeEvent, encodeEvent } from "../../../src/engine/model/event-codec.js";
+import { evolve } from "../../../src/engine/fold/evolve.js";
+import { createState } from "../../../src/engine/model/state.js";
+import { captureState, decodeState, encodeCaptured, hashState } from "../../../src/engine/model/state-codec.js";
 import { EngineHarness } from "../../support/engine-harness.js";
 import { drawWorkflow, performRandomly } from "../../support/random-workflow.js";
 import { createSeededNumbers } from "../../support/seeded-random.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nextDueAtMs } from "../../../src/engine/advance/due.js";
+import { nextDueAtMs } from "../../../src/engine/rules/steps/due.js";
 import { done, EngineHarness, failed } from "../../support/engine-harness.js";
 import { dag, machine, model, undeclared, wait, workflow } from "../../support/workflow-builder.js";
 

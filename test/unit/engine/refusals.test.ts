@@ -1,7 +1,7 @@
 /** Refusals for a rate limit in a row: the shortest wait doubles, a told time may be later, and nothing waits without end. */
 import { describe, expect, it } from "vitest";
 import { LIMITS } from "../../../src/base/limits.js";
-import type { StepError } from "../../../src/engine/events/events.js";
+import type { StepError } from "../../../src/engine/model/events.js";
 import { done, EngineHarness, failed } from "../../support/engine-harness.js";
 import { machine, model, workflow } from "../../support/workflow-builder.js";
 

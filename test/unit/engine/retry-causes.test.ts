@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { RetryCause } from "../../../src/definition/values.js";
-import type { StepError } from "../../../src/engine/events/events.js";
+import type { RetryCause } from "../../../src/definition/model/values.js";
+import type { StepError } from "../../../src/engine/model/events.js";
 import { done, EngineHarness, failed } from "../../support/engine-harness.js";
 import { machine, model, workflow } from "../../support/workflow-builder.js";
 

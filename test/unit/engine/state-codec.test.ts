@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/base/json.js";
 import { LIMITS } from "../../../src/base/limits.js";
-import { createState } from "../../../src/engine/state/state.js";
-import { captureState, decodeState, encodeCaptured, hashState } from "../../../src/engine/state/state-codec.js";
+import { createState } from "../../../src/engine/model/state.js";
+import { captureState, decodeState, encodeCaptured, hashState } from "../../../src/engine/model/state-codec.js";
 import { codeOf } from "../../support/error-code.js";
 import { done, EngineHarness } from "../../support/engine-harness.js";
 import { bestMsOf, measureSlowness } from "../../support/machine-speed.js";

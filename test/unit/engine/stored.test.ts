@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { JsonValue } from "../../../src/base/json.js";
-import { evolve } from "../../../src/engine/evolve/evolve.js";
-import { encodeForReturn } from "../../../src/engine/evolve/evolve-return.js";
-import { captureState, decodeState, encodeCaptured } from "../../../src/engine/state/state-codec.js";
+import { evolve } from "../../../src/engine/fold/evolve.js";
+import { encodeForReturn } from "../../../src/engine/fold/evolve-return.js";
+import { captureState, decodeState, encodeCaptured } from "../../../src/engine/model/state-codec.js";
 import { createCountingState, type Counter } from "../../support/counting-state.js";
 import { done, EngineHarness, failed } from "../../support/engine-harness.js";
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { drawPicture } from "../../../src/engine/pictures/task-picture.js";
-import type { TaskState } from "../../../src/engine/state/state.js";
+import { drawPicture } from "../../../src/engine/reports/task-picture.js";
+import type { TaskState } from "../../../src/engine/model/state.js";
 import { done, EngineHarness, failed } from "../../support/engine-harness.js";
 import { RunnerRoom } from "../../support/runner-room.js";
 import { machine, model, phase, phases, workflow } from "../../support/workflow-builder.js";

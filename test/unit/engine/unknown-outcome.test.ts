@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { parseStepId, processKeyOf } from "../../../src/engine/events/identity.js";
-import { captureState, decodeState, encodeCaptured } from "../../../src/engine/state/state-codec.js";
+import { parseStepId, processKeyOf } from "../../../src/engine/model/identity.js";
+import { captureState, decodeState, encodeCaptured } from "../../../src/engine/model/state-codec.js";
 import { processOf } from "../../support/places.js";
 import { done, EngineHarness, failed } from "../../support/engine-harness.js";
 import { command, dag, machine, model, parallel, undeclared, workflow } from "../../support/workflow-builder.js";
-import type { EngineInput, OrphanCompletion } from "../../../src/engine/input.js";
-import type { OnUnknown } from "../../../src/definition/values.js";
+import type { EngineInput, OrphanCompletion } from "../../../src/engine/model/input.js";
+import type { OnUnknown } from "../../../src/definition/model/values.js";
 
 type ResumeOptions = Partial<Extract<EngineInput, { kind: "resumed" }>>;
 

@@ -110,13 +110,13 @@ describe("a wizard of questions", () => {
     ["abort", undefined, "it cannot be left without answers"],
     ["jump", undefined, "jump is not one of answer, skip, skip_all, back"],
   ] as const)("refuses %s %j: %s", async (answer, value, fault) => {
-    const { findAnswerFault } = await import("../../../src/engine/people/questions.js");
+    const { findAnswerFault } = await import("../../../src/engine/rules/questions/questions.js");
     const harness = open();
     expect(findAnswerFault(question(harness), { answer, ...(value === undefined ? {} : { value }) })).toBe(fault);
   });
 
   it("refuses moves that the workflow does not allow", async () => {
-    const { findAnswerFault } = await import("../../../src/engine/people/questions.js");
+    const { findAnswerFault } = await import("../../../src/engine/rules/questions/questions.js");
     const harness = open({ allow: { back: false, skip: false, skipAll: false, abort: false } }, ["a", "b"]);
     const faults = ["skip", "skip_all", "back", "abort"].map((answer) =>
       findAnswerFault(question(harness), { answer }),

@@ -1,6 +1,6 @@
 /** `prune --history`: segments before a record are removed, by a record that says so. */
 import { describe, expect, it } from "vitest";
-import type { EngineEvent } from "../../../src/engine/events/events.js";
+import type { EngineEvent } from "../../../src/engine/model/events.js";
 import { FAKE_START_MS } from "../../support/fake-clock.js";
 import { createJournalRoom, notedEvent, textsOf, type JournalRoom } from "../../support/journal-room.js";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { SplashdownError } from "../../../src/base/errors.js";
-import type { SegmentWriter, TaskStore } from "../../../src/store/contract.js";
+import type { SegmentWriter, TaskStore } from "../../../src/store/contract/contract.js";
 import { createJournalRoom, notedEvent, textsOf } from "../../support/journal-room.js";
 import { codeOfAsync } from "../../support/error-code.js";
 import { wrapTask } from "../../support/wrapped-task.js";

@@ -1,6 +1,6 @@
 /** When the server is asked to leave, nothing of it stays behind: no call goes on waiting. */
 import { describe, expect, it } from "vitest";
-import { createEnvironment } from "../../../src/runtime/environment.js";
+import { createEnvironment } from "../../../src/runtime/platform/environment.js";
 import { openSplashdown } from "../../../src/runtime/open.js";
 import { FakeClock } from "../../support/fake-clock.js";
 import { openTalk } from "../../support/mcp-talk.js";

@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { LIMITS } from "../../../src/base/limits.js";
 import type { Background } from "../../../src/mcp/starts.js";
 import type { Splashdown } from "../../../src/runtime/contract.js";
-import { createEnvironment } from "../../../src/runtime/environment.js";
+import { createEnvironment } from "../../../src/runtime/platform/environment.js";
 import { openSplashdown } from "../../../src/runtime/open.js";
 import { openTalk, type McpTalk } from "../../support/mcp-talk.js";
 import { until } from "../../support/real-clock.js";

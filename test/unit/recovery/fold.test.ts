@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { History } from "../../../src/journal/history.js";
-import { createBlobShelf } from "../../../src/checkpoint/blobs.js";
-import { formatSnapshotName } from "../../../src/checkpoint/names.js";
+import { createBlobShelf } from "../../../src/checkpoint/blobs/blobs.js";
+import { formatSnapshotName } from "../../../src/checkpoint/format/names.js";
 import { createSnapshotSource } from "../../../src/checkpoint/source.js";
-import { evolve } from "../../../src/engine/evolve/evolve.js";
-import { encodeWhole } from "../../../src/engine/evolve/evolve-return.js";
-import { createState } from "../../../src/engine/state/state.js";
+import { evolve } from "../../../src/engine/fold/evolve.js";
+import { encodeWhole } from "../../../src/engine/fold/evolve-return.js";
+import { createState } from "../../../src/engine/model/state.js";
 import { openJournalWriter } from "../../../src/journal/writer.js";
 import { foldUntil, lossError, readTask } from "../../../src/recovery/fold.js";
 import { startEvents } from "../../simulation/scripted-task.js";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { describeOwner, observeOwner, requireNoClaimant, requireOwnerGone } from "../../../src/recovery/liveness.js";
-import type { OwnerFacts, OwnerState, TaskStore } from "../../../src/store/contract.js";
+import type { OwnerFacts, OwnerState, TaskStore } from "../../../src/store/contract/contract.js";
 import { codeOfAsync, refusalOf } from "../../support/error-code.js";
 import { FakeClock } from "../../support/fake-clock.js";
 import { createSegmentsTask } from "../../support/journal-room.js";

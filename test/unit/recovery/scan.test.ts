@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { SplashdownError } from "../../../src/base/errors.js";
-import type { EngineEvent, TaskEnd } from "../../../src/engine/events/events.js";
+import type { EngineEvent, TaskEnd } from "../../../src/engine/model/events.js";
 import { readHistory } from "../../../src/journal/history.js";
 import { openJournalWriter } from "../../../src/journal/writer.js";
 import { scanTask, scanTasks, type ScannedTask } from "../../../src/recovery/scan.js";
 import { planRecovery } from "../../../src/recovery/supervise.js";
-import type { OwnerState, Store, TaskStore } from "../../../src/store/contract.js";
-import { MemorySpace, MemoryStore } from "../../../src/store/memory-store.js";
+import type { OwnerState, Store, TaskStore } from "../../../src/store/contract/contract.js";
+import { MemorySpace, MemoryStore } from "../../../src/store/memory/memory-store.js";
 import { uuidOf } from "../../support/checkpoint-room.js";
 import { FAKE_START_MS, FakeClock } from "../../support/fake-clock.js";
 import { createTestVault, JOURNAL_TASK_ID, notedEvent } from "../../support/journal-room.js";

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import type { Clock } from "../../../src/base/clock.js";
 import { codeOfAsync } from "../../support/error-code.js";
 import { realClock } from "../../support/real-clock.js";
-import { createSocketPresence } from "../../../src/store/socket-presence.js";
+import { createSocketPresence } from "../../../src/store/presence/socket-presence.js";
 import { createRealStore } from "../../support/store-places.js";
 import { NO_SNAPSHOTS, withWaiting, type WaitingRoom } from "../../support/waiting-room.js";
 

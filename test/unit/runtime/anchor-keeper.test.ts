@@ -2,10 +2,10 @@
 import { describe, expect, it } from "vitest";
 import { silentLog } from "../../../src/base/log.js";
 import { SplashdownError } from "../../../src/base/errors.js";
-import type { EngineEvent } from "../../../src/engine/events/events.js";
-import { createState } from "../../../src/engine/state/state.js";
+import type { EngineEvent } from "../../../src/engine/model/events.js";
+import { createState } from "../../../src/engine/model/state.js";
 import type { JournalPosition } from "../../../src/journal/position.js";
-import { AnchorKeeper } from "../../../src/runtime/run/anchor-keeper.js";
+import { AnchorKeeper } from "../../../src/runtime/session/anchor-keeper.js";
 import { loadAnchor } from "../../../src/vault/anchor.js";
 import { MemoryFileSystem } from "../../support/memory-file-system.js";
 import { createSeededRandom } from "../../support/seeded-random.js";

@@ -1,6 +1,6 @@
 /** What a bundle takes of a task's folder, and how much of it. */
 import { describe, expect, it, vi } from "vitest";
-import { CarriedPack, openCarried, withoutCarried } from "../../../src/runtime/transfer/carried-files.js";
+import { CarriedPack, openCarried, withoutCarried } from "../../../src/runtime/verbs/transfer/carried-files.js";
 import type { TaskFile } from "../../../src/transfer/copy-task.js";
 import { codeOfAsync } from "../../support/error-code.js";
 import { createTestVault } from "../../support/journal-room.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { childEnvironmentOf, createEnvironment } from "../../../src/runtime/environment.js";
+import { childEnvironmentOf, createEnvironment } from "../../../src/runtime/platform/environment.js";
 
 const inherited = (all: Record<string, string>) =>
   Object.keys(childEnvironmentOf(createEnvironment({ PATH: "/bin", ...all }, "/work"), ["TEAM_KEY"])).sort();

@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { sha256Hex } from "../../../src/base/digest.js";
 import { errorCodeOf } from "../../../src/base/errors.js";
-import { decodeControlFile, encodeControlFile } from "../../../src/runtime/people/control-file.js";
-import { decodeOwnerRecord, encodeOwnerRecord } from "../../../src/store/owner-record.js";
+import { decodeControlFile, encodeControlFile } from "../../../src/runtime/mailbox/control-file.js";
+import { decodeOwnerRecord, encodeOwnerRecord } from "../../../src/store/presence/owner-record.js";
 import { changedBytes, collectOutcomes, cutBytes, splicedBytes } from "../../support/damaged-bytes.js";
 import { createPlainVault, createTestVault, JOURNAL_TASK_ID } from "../../support/journal-room.js";
 

@@ -1,7 +1,7 @@
 /** Messages that are left while the task gets another key: none that somebody was told of is lost, and one of two is first. */
 import { beforeAll, describe, expect, it } from "vitest";
 import type { QuestionId } from "../../../src/base/ids.js";
-import type { ControlMessage } from "../../../src/engine/ports.js";
+import type { ControlMessage } from "../../../src/engine/model/ports.js";
 import type { AuditTrail } from "../../../src/runtime/audit/audit-trail.js";
 import {
   carryMessages,
@@ -10,10 +10,10 @@ import {
   loadMessage,
   removeMessage,
   type ControlDesk,
-} from "../../../src/runtime/people/control-folder.js";
-import { FolderInbox, recordAnswer } from "../../../src/runtime/people/control.js";
-import type { TaskStore } from "../../../src/store/contract.js";
-import { MemorySpace, MemoryStore } from "../../../src/store/memory-store.js";
+} from "../../../src/runtime/mailbox/control-folder.js";
+import { FolderInbox, recordAnswer } from "../../../src/runtime/mailbox/control.js";
+import type { TaskStore } from "../../../src/store/contract/contract.js";
+import { MemorySpace, MemoryStore } from "../../../src/store/memory/memory-store.js";
 import type { TaskVault } from "../../../src/vault/contract.js";
 import { retireKeysBelow, rotateTaskKey } from "../../../src/vault/keyring-changes.js";
 import { codeOfAsync } from "../../support/error-code.js";

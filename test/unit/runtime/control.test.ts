@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { SplashdownError } from "../../../src/base/errors.js";
 import type { QuestionId } from "../../../src/base/ids.js";
-import type { ControlMessage } from "../../../src/engine/ports.js";
+import type { ControlMessage } from "../../../src/engine/model/ports.js";
 import type { AuditTrail } from "../../../src/runtime/audit/audit-trail.js";
 import {
   FolderInbox,
@@ -10,10 +10,10 @@ import {
   listMessagesLeft,
   recordAnswer,
   type ControlDeps,
-} from "../../../src/runtime/people/control.js";
-import { leaveMessage } from "../../../src/runtime/people/control-folder.js";
-import type { TaskStore } from "../../../src/store/contract.js";
-import { MemorySpace, MemoryStore } from "../../../src/store/memory-store.js";
+} from "../../../src/runtime/mailbox/control.js";
+import { leaveMessage } from "../../../src/runtime/mailbox/control-folder.js";
+import type { TaskStore } from "../../../src/store/contract/contract.js";
+import { MemorySpace, MemoryStore } from "../../../src/store/memory/memory-store.js";
 import { FakeClock, flushReactions } from "../../support/fake-clock.js";
 import { createTestVault } from "../../support/journal-room.js";
 import { createSeededRandom } from "../../support/seeded-random.js";

@@ -1,7 +1,7 @@
 /** A key variable of which a part is missing is said to hold no key by every verb, and no verb takes it for a passphrase. */
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Splashdown } from "../../../src/runtime/contract.js";
-import { createEnvironment } from "../../../src/runtime/environment.js";
+import { createEnvironment } from "../../../src/runtime/platform/environment.js";
 import { openSplashdown } from "../../../src/runtime/open.js";
 import { openPlace, type CommandPlace } from "../../support/command-place.js";
 import { refusalOf } from "../../support/error-code.js";

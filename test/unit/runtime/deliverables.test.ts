@@ -1,6 +1,6 @@
 /** Files that people get: whole or not at all, and nothing beside them. */
 import { describe, expect, it } from "vitest";
-import { createDeliverableWriter } from "../../../src/runtime/run/deliverables.js";
+import { createDeliverableWriter } from "../../../src/runtime/session/deliverables.js";
 import { MemoryFileSystem } from "../../support/memory-file-system.js";
 import { createSeededRandom } from "../../support/seeded-random.js";
 

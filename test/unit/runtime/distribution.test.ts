@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { summariseValues } from "../../../src/runtime/faces/distribution.js";
+import { summariseValues } from "../../../src/runtime/views/distribution.js";
 
 describe("summariseValues", () => {
   it("takes percentiles by nearest rank, whatever the order", () => {

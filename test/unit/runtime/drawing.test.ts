@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { formatDot } from "../../../src/runtime/faces/dot-text.js";
-import { drawWorkflow, type Frame } from "../../../src/runtime/faces/drawing.js";
-import { collectArrows, formatMermaid } from "../../../src/runtime/faces/mermaid-text.js";
+import { formatDot } from "../../../src/runtime/verbs/reports/dot-text.js";
+import { drawWorkflow, type Frame } from "../../../src/runtime/verbs/reports/drawing.js";
+import { collectArrows, formatMermaid } from "../../../src/runtime/verbs/reports/mermaid-text.js";
 import { loadText } from "../../support/workflow-files.js";
 
 const draw = async (text: string): Promise<Frame> => drawWorkflow((await loadText(text)).definition);

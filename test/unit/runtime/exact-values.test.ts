@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import type { RunView } from "../../../src/index.js";
-import { parseJsonFlag, readInputsFile } from "../../../src/cli/flags.js";
+import { parseJsonFlag, readInputsFile } from "../../../src/cli/command/flags.js";
 import { openSplashdownInMemory } from "../../support/library-place.js";
 import {
   answer,

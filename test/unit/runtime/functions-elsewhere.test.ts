@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { RunView, Splashdown } from "../../../src/index.js";
 import { defineWorkflow } from "../../../src/index.js";
 import { silentLog } from "../../../src/base/log.js";
-import { requireFunctionsHere } from "../../../src/runtime/run/required-functions.js";
+import { requireFunctionsHere } from "../../../src/runtime/session/required-functions.js";
 import { describeNext } from "../../../src/mcp/standing.js";
 import { openTalk } from "../../support/mcp-talk.js";
 import { definePaying, openTypist, type Typist } from "../../support/typed-again.js";

@@ -1,10 +1,10 @@
 /** Gates and wizards on every way a task goes on, through the library: answers, flags, resume, going back, forks, replay. */
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { QuestionView, RunView, Splashdown, TaskView } from "../../../src/runtime/contract.js";
-import { createEnvironment } from "../../../src/runtime/environment.js";
+import { createEnvironment } from "../../../src/runtime/platform/environment.js";
 import { openSplashdown } from "../../../src/runtime/open.js";
-import type { AskPerson } from "../../../src/runtime/people/person.js";
 import { openPlace, type CommandPlace } from "../../support/command-place.js";
+import type { AskPerson } from "../../../src/runtime/services/ask-person.js";
 
 const mark = (name: string, routes: string) =>
   `  - {name: ${name}, type: script, command: sh, args: ["-c", "echo ${name} >> ledger"], effects: none, routes: ${routes}}\n`;

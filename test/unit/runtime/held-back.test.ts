@@ -1,10 +1,10 @@
 /** What the fencing check has not allowed to begin is not shown as begun. */
 import { describe, expect, it } from "vitest";
 import type { StepId } from "../../../src/base/ids.js";
-import type { EngineEvent } from "../../../src/engine/events/events.js";
-import { createState } from "../../../src/engine/state/state.js";
-import { HeldBack } from "../../../src/runtime/run/held-back.js";
-import { viewRunning } from "../../../src/runtime/run/running-view.js";
+import type { EngineEvent } from "../../../src/engine/model/events.js";
+import { createState } from "../../../src/engine/model/state.js";
+import { HeldBack } from "../../../src/runtime/session/held-back.js";
+import { viewRunning } from "../../../src/runtime/session/running-view.js";
 
 const step = "main/c@1.1" as StepId;
 const intended = { type: "step_intended", step } as EngineEvent;

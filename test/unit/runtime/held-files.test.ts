@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { FileSystem } from "../../../src/base/file-system.js";
 import { createNodeFileSystem } from "../../../src/base/node-file-system.js";
-import { createEnvironment } from "../../../src/runtime/environment.js";
+import { createEnvironment } from "../../../src/runtime/platform/environment.js";
 import { openSplashdown } from "../../../src/runtime/open.js";
 import { changeFileSystem } from "../../support/changed-file-system.js";
 import { RushingClock } from "../../support/rushing-clock.js";

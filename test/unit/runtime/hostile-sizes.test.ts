@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { LIMITS } from "../../../src/base/limits.js";
 import { countBatch } from "../../../src/journal/record-queue.js";
 import type { Splashdown } from "../../../src/runtime/contract.js";
-import { createEnvironment } from "../../../src/runtime/environment.js";
+import { createEnvironment } from "../../../src/runtime/platform/environment.js";
 import { openSplashdown } from "../../../src/runtime/open.js";
 import { openPlace, type CommandPlace } from "../../support/command-place.js";
 import { codeOfAsync } from "../../support/error-code.js";

@@ -3,7 +3,7 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { KeptPassphrases, type AskPassphrase } from "../../../src/runtime/keys/kept-passphrases.js";
+import { KeptPassphrases, type AskPassphrase } from "../../../src/runtime/keychain/kept-passphrases.js";
 import { createTaskVault, openTaskVault } from "../../../src/vault/task-vault.js";
 import type { KeySourceSetting } from "../../../src/vault/key-source.js";
 import { FakeClock } from "../../support/fake-clock.js";

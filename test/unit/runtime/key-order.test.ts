@@ -1,7 +1,7 @@
 /** Maps keep the order of their keys wherever a person reads them: what was put first stands first. */
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { RunView } from "../../../src/runtime/contract.js";
-import { createEnvironment } from "../../../src/runtime/environment.js";
+import { createEnvironment } from "../../../src/runtime/platform/environment.js";
 import { openSplashdown } from "../../../src/runtime/open.js";
 import { openPlace } from "../../support/command-place.js";
 

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readSystemSecret } from "../../../src/runtime/keys/key-packages.js";
+import { readSystemSecret } from "../../../src/runtime/keychain/key-packages.js";
 import { withFolder } from "../../support/store-places.js";
 
 /** `body` of a function of the service, the account and whether the Secret Service is demanded. */

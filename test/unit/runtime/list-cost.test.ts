@@ -2,7 +2,7 @@
 import { expect, it, onTestFinished } from "vitest";
 import type { FileSystem } from "../../../src/base/file-system.js";
 import { createNodeFileSystem } from "../../../src/base/node-file-system.js";
-import { createEnvironment } from "../../../src/runtime/environment.js";
+import { createEnvironment } from "../../../src/runtime/platform/environment.js";
 import { openSplashdown } from "../../../src/runtime/open.js";
 import { changeFileSystem } from "../../support/changed-file-system.js";
 import { openPlace } from "../../support/command-place.js";

@@ -1,7 +1,7 @@
 /** What a task may be called by, and what is said where nothing fits. */
 import { describe, expect, it } from "vitest";
-import { selectTask } from "../../../src/runtime/locate.js";
-import type { TaskSummaryView } from "../../../src/runtime/task-views.js";
+import { selectTask } from "../../../src/runtime/tasks/locate.js";
+import type { TaskSummaryView } from "../../../src/runtime/views/task-views.js";
 import { codeOf, refusalOf } from "../../support/error-code.js";
 
 const ID = "550e8400-e29b-41d4-a716-446655440000";

@@ -1,6 +1,6 @@
 /** FAULTS 5: a nested file that went on without a failed step is partial, and so is what it is nested in. */
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createEnvironment } from "../../../src/runtime/environment.js";
+import { createEnvironment } from "../../../src/runtime/platform/environment.js";
 import { openSplashdown } from "../../../src/runtime/open.js";
 import { openPlace } from "../../support/command-place.js";
 

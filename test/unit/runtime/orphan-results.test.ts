@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { StepId } from "../../../src/base/ids.js";
-import { createBlobShelf } from "../../../src/checkpoint/blobs.js";
-import type { ValueRef } from "../../../src/engine/events/value-ref.js";
+import { createBlobShelf } from "../../../src/checkpoint/blobs/blobs.js";
+import type { ValueRef } from "../../../src/engine/model/value-ref.js";
 import type { FoundOrphan } from "../../../src/recovery/restore.js";
-import { readOrphans } from "../../../src/runtime/run/orphan-results.js";
+import { readOrphans } from "../../../src/runtime/session/orphan-results.js";
 import { createCheckpointRoom, textOf } from "../../support/checkpoint-room.js";
 import { createTestVault } from "../../support/journal-room.js";
 

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
 import { openProcessTable } from "../../../src/process/process-table.js";
-import { hasOwnerEnded } from "../../../src/runtime/owner-end.js";
+import { hasOwnerEnded } from "../../../src/runtime/platform/owner-end.js";
 
 const table = openProcessTable();
 const SELF = {

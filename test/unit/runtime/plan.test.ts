@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { planResume } from "../../../src/runtime/run/plan.js";
-import type { StepEntry } from "../../../src/engine/state/state.js";
-import type { ReloadedWorkflow } from "../../../src/runtime/workflow-loading.js";
+import { planResume } from "../../../src/runtime/verbs/plan.js";
+import type { StepEntry } from "../../../src/engine/model/state.js";
+import type { ReloadedWorkflow } from "../../../src/runtime/tasks/workflow-loading.js";
 import { done, EngineHarness, failed } from "../../support/engine-harness.js";
 import { forEach, gate, machine, model, phase, phases, scorer, set, workflow } from "../../support/workflow-builder.js";
 

@@ -2,9 +2,9 @@
 import { describe, expect, it } from "vitest";
 import { SplashdownError } from "../../../src/base/errors.js";
 import { requireNoClaimant } from "../../../src/recovery/liveness.js";
-import { whileOwning, type PresenceDeps } from "../../../src/runtime/run/presence.js";
-import { MemorySpace, MemoryStore } from "../../../src/store/memory-store.js";
-import type { TaskStore } from "../../../src/store/contract.js";
+import { whileOwning, type PresenceDeps } from "../../../src/runtime/session/presence.js";
+import { MemorySpace, MemoryStore } from "../../../src/store/memory/memory-store.js";
+import type { TaskStore } from "../../../src/store/contract/contract.js";
 import { refusalOf } from "../../support/error-code.js";
 import { FakeClock, flushReactions } from "../../support/fake-clock.js";
 import { wrapTask } from "../../support/wrapped-task.js";

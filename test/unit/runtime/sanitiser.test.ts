@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { createEnvironment } from "../../../src/runtime/environment.js";
-import { createSanitiser } from "../../../src/runtime/run/sanitiser.js";
-import type { Services } from "../../../src/runtime/services.js";
+import { createEnvironment } from "../../../src/runtime/platform/environment.js";
+import { createSanitiser } from "../../../src/runtime/session/sanitiser.js";
+import type { Services } from "../../../src/runtime/services/services.js";
 import { command, machine } from "../../support/workflow-builder.js";
 
 function sanitise(text: string, variables: Record<string, string>): string {

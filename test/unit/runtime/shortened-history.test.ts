@@ -3,7 +3,7 @@ import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Splashdown } from "../../../src/runtime/contract.js";
-import { createEnvironment } from "../../../src/runtime/environment.js";
+import { createEnvironment } from "../../../src/runtime/platform/environment.js";
 import { openSplashdown } from "../../../src/runtime/open.js";
 import { openPlace, type CommandPlace } from "../../support/command-place.js";
 

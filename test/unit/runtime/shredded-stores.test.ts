@@ -2,11 +2,11 @@
 import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { formatShred } from "../../../src/cli/shred.js";
+import { formatShred } from "../../../src/cli/verbs/shred.js";
 import { openSplashdown, type Splashdown } from "../../../src/index.js";
 import { openStore } from "../../../src/store/open-store.js";
-import { POSTGRES } from "../../../src/store/postgres-dialect.js";
-import { makePrivate } from "../../../src/store/private-tree.js";
+import { POSTGRES } from "../../../src/store/sql/postgres-dialect.js";
+import { makePrivate } from "../../../src/store/files/private-tree.js";
 import { createOwnEnvironment } from "../../support/own-environment.js";
 import { createStoreParts } from "../../support/sql-places.js";
 import { openFolder } from "../../support/temporary-folder.js";

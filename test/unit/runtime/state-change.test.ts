@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { JsonValue } from "../../../src/base/json.js";
-import { changeState } from "../../../src/runtime/past/state-change.js";
+import { changeState } from "../../../src/runtime/verbs/state-change.js";
 import { done, EngineHarness } from "../../support/engine-harness.js";
 import { codeOfAsync } from "../../support/error-code.js";
 import { machine, model, parallel, workflow } from "../../support/workflow-builder.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { computeTaskName } from "../../../src/runtime/run/task-name.js";
+import { computeTaskName } from "../../../src/runtime/tasks/task-name.js";
 
 describe("the name of a task", () => {
   it("is made of the workflow's and the time in UTC, whatever the zone and its summer time", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { EngineEvent } from "../../../src/engine/events/events.js";
-import { foldTimeline } from "../../../src/runtime/faces/timeline.js";
+import type { EngineEvent } from "../../../src/engine/model/events.js";
+import { foldTimeline } from "../../../src/runtime/verbs/reports/timeline.js";
 
 /** Only the fields that the fold looks at. */
 const event = (atMs: number, type: EngineEvent["type"], fields: object = {}): EngineEvent =>

@@ -3,8 +3,8 @@ import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Splashdown } from "../../../src/runtime/contract.js";
 import { openSplashdown, type OpenOptions } from "../../../src/runtime/open.js";
-import { trustFolder } from "../../../src/runtime/trust/trust-verb.js";
-import { createEnvironment } from "../../../src/runtime/environment.js";
+import { trustFolder } from "../../../src/runtime/verbs/trust-verb.js";
+import { createEnvironment } from "../../../src/runtime/platform/environment.js";
 import { openFolder } from "../../support/temporary-folder.js";
 import { expectView } from "../../support/view-schemas.js";
 

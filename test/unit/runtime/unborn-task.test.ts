@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { errorCodeOf } from "../../../src/base/errors.js";
 import type { Splashdown } from "../../../src/runtime/contract.js";
-import { createEnvironment } from "../../../src/runtime/environment.js";
+import { createEnvironment } from "../../../src/runtime/platform/environment.js";
 import { openSplashdown } from "../../../src/runtime/open.js";
 import { codeOfAsync } from "../../support/error-code.js";
 import { until } from "../../support/real-clock.js";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { FileSystem } from "../../../src/base/file-system.js";
 import { createNodeFileSystem } from "../../../src/base/node-file-system.js";
 import type { Splashdown } from "../../../src/runtime/contract.js";
-import { createEnvironment } from "../../../src/runtime/environment.js";
+import { createEnvironment } from "../../../src/runtime/platform/environment.js";
 import { openSplashdown } from "../../../src/runtime/open.js";
 import { changeFileSystem, changeHandle } from "../../support/changed-file-system.js";
 import { openPlace } from "../../support/command-place.js";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defaultSettings } from "../../../src/definition/settings/settings.js";
-import { DAY_MS, WholeTasks, type Standing } from "../../../src/runtime/retention/whole-tasks.js";
+import { DAY_MS, WholeTasks, type Standing } from "../../../src/runtime/verbs/retention/whole-tasks.js";
 
 const NOW_MS = Date.UTC(2024, 0, 31);
 const at = (daysAgo: number): number => NOW_MS - daysAgo * DAY_MS;

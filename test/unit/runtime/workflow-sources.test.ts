@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { loadWorkflow } from "../../../src/definition/files/loader.js";
+import { loadWorkflow } from "../../../src/definition/loader.js";
 import { openSplashdown, type RunView, type Splashdown } from "../../../src/index.js";
-import { createNotedDeps, isReadTheSame } from "../../../src/runtime/workflow-sources.js";
+import { createNotedDeps, isReadTheSame } from "../../../src/runtime/tasks/workflow-sources.js";
 import { codeOfAsync } from "../../support/error-code.js";
 import { createOwnEnvironment } from "../../support/own-environment.js";
 

@@ -1,9 +1,9 @@
 /** Tasks of another key, in the verbs that go over all of them: one word for status and reason, each sentence once. */
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createProgram } from "../../../src/cli/program.js";
-import { createEnvironment } from "../../../src/runtime/environment.js";
+import { createEnvironment } from "../../../src/runtime/platform/environment.js";
 import { openSplashdown } from "../../../src/runtime/open.js";
-import { shareProblems } from "../../../src/runtime/shared-problems.js";
+import { shareProblems } from "../../../src/runtime/verbs/health/shared-problems.js";
 import { openPlace } from "../../support/command-place.js";
 
 const WORKFLOW = `workflow: {name: seven}

@@ -12,7 +12,7 @@ import { ERROR_TABLE } from "../../../src/base/error-table.js";
 import { LIMITS } from "../../../src/base/limits.js";
 import { createProgram } from "../../../src/cli/program.js";
 import { openSplashdown, type Splashdown } from "../../../src/index.js";
-import { createEnvironment } from "../../../src/runtime/environment.js";
+import { createEnvironment } from "../../../src/runtime/platform/environment.js";
 import { extractSeedNames } from "../../support/seed-names.js";
 
 const PROJECT = join(import.meta.dirname, "..", "..", "..");
@@ -91,13 +91,13 @@ async function createCheckers(): Promise<Readonly<Record<string, (place: string)
     },
     library: (path) => typeof findCall(splashdown, path) === "function",
     program: (name) => typeof findCall(checkpoints, name) === "function",
-    context: (member) => declares("src/agents/function-context.ts", member),
-    event: (name) => declares("src/runtime/verb-views.ts", name),
-    journal: (type) => new RegExp(`^  ${type}: \\{`, "m").test(readSource("src/engine/events/event-codec.ts")),
-    trigger: (name) => readSource("src/engine/events/events.ts").includes(`| "${name}"`),
+    context: (member) => declares("src/agents/functions/function-context.ts", member),
+    event: (name) => declares("src/runtime/views/verb-views.ts", name),
+    journal: (type) => new RegExp(`^  ${type}: \\{`, "m").test(readSource("src/engine/model/event-codec.ts")),
+    trigger: (name) => readSource("src/engine/model/events.ts").includes(`| "${name}"`),
     environment: (name) => readSource("src/definition/settings/settings-sources.ts").includes(name),
     "setting-value": (value) => readSource("src/store/open-store.ts").includes(value),
-    view: (name) => readSource("src/store/sql-tables.ts").includes(`CREATE VIEW \${prefix}${name} AS SELECT`),
+    view: (name) => readSource("src/store/sql/sql-tables.ts").includes(`CREATE VIEW \${prefix}${name} AS SELECT`),
     error: (code) => Object.hasOwn(ERROR_TABLE, code),
     limit: (name) => Object.hasOwn(LIMITS, name),
     bench: (name) =>

@@ -1,6 +1,6 @@
 /** What doctor says of a cache: how long it takes to answer, or why it does not. */
 import { describe, expect, it } from "vitest";
-import { probeCache } from "../../../src/store/cache-probe.js";
+import { probeCache } from "../../../src/store/cache/cache-probe.js";
 import { FakeClock, flushReactions } from "../../support/fake-clock.js";
 import { HandCache, type CacheMood } from "../../support/hand-cache.js";
 

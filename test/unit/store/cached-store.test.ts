@@ -1,12 +1,12 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { sha256Hex } from "../../../src/base/digest.js";
 import { LIMITS } from "../../../src/base/limits.js";
-import type { CachePort } from "../../../src/store/cache-port.js";
-import { CachedStore, openCachedStore } from "../../../src/store/cached-store.js";
-import type { Store, TaskStore } from "../../../src/store/contract.js";
-import { MemorySpace, MemoryStore } from "../../../src/store/memory-store.js";
+import type { CachePort } from "../../../src/store/cache/cache-port.js";
+import { CachedStore, openCachedStore } from "../../../src/store/cache/cached-store.js";
+import type { Store, TaskStore } from "../../../src/store/contract/contract.js";
+import { MemorySpace, MemoryStore } from "../../../src/store/memory/memory-store.js";
 import { openStore } from "../../../src/store/open-store.js";
-import { openRedis } from "../../../src/store/redis-cache.js";
+import { openRedis } from "../../../src/store/cache/redis-cache.js";
 import { FakeClock } from "../../support/fake-clock.js";
 import { HandCache, type CacheMood } from "../../support/hand-cache.js";
 import { realClock, until } from "../../support/real-clock.js";

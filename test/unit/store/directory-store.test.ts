@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { FileSystem } from "../../../src/base/file-system.js";
 import { createNodeFileSystem } from "../../../src/base/node-file-system.js";
-import type { TaskStore } from "../../../src/store/contract.js";
+import type { TaskStore } from "../../../src/store/contract/contract.js";
 import { FaultyFileSystem } from "../../simulation/faulty-file-system.js";
 import { DiskModel, type FileNode, type FolderNode } from "../../support/disk-model.js";
 import { ModelFileSystem } from "../../support/model-file-system.js";

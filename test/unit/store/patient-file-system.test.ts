@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { FileSystem } from "../../../src/base/file-system.js";
-import { PatientFileSystem } from "../../../src/store/patient-file-system.js";
+import { PatientFileSystem } from "../../../src/store/files/patient-file-system.js";
 import { DiskError } from "../../support/disk-model.js";
 import { ModelFileSystem } from "../../support/model-file-system.js";
 import { RushingClock } from "../../support/rushing-clock.js";

@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { CachedStore } from "../../../src/store/cached-store.js";
+import { CachedStore } from "../../../src/store/cache/cached-store.js";
 import { openStore } from "../../../src/store/open-store.js";
-import type { OpenStoreParts } from "../../../src/store/open-store-parts.js";
+import type { OpenStoreParts } from "../../../src/store/open-store.js";
 import { errorCodeOf, messageOf } from "../../../src/base/errors.js";
 import { LIMITS } from "../../../src/base/limits.js";
-import { openPostgres } from "../../../src/store/postgres-database.js";
-import type { OwnerFacts, Store, TaskStore } from "../../../src/store/contract.js";
+import { openPostgres } from "../../../src/store/sql/postgres-database.js";
+import type { OwnerFacts, Store, TaskStore } from "../../../src/store/contract/contract.js";
 import { FACTS } from "../../conformance/store-case.js";
 import { CutWire } from "../../support/cut-wire.js";
 import { HandCache } from "../../support/hand-cache.js";

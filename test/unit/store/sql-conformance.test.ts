@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
-import type { TaskStore } from "../../../src/store/contract.js";
-import { MemorySpace, MemoryStore } from "../../../src/store/memory-store.js";
+import type { TaskStore } from "../../../src/store/contract/contract.js";
+import { MemorySpace, MemoryStore } from "../../../src/store/memory/memory-store.js";
 import { readTaskFiles, writeTask } from "../../../src/transfer/copy-task.js";
 import { findPostgres } from "../../support/postgres-server.js";
 import { findRedis } from "../../support/redis-server.js";

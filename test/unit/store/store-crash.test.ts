@@ -5,7 +5,7 @@
 import { describe, expect, it } from "vitest";
 import { errorCodeOf, messageOf } from "../../../src/base/errors.js";
 import type { FileSystem } from "../../../src/base/file-system.js";
-import type { Store } from "../../../src/store/contract.js";
+import type { Store } from "../../../src/store/contract/contract.js";
 import { FAULTS, type FaultPlan } from "../../simulation/fault-plan.js";
 import { FaultyFileSystem } from "../../simulation/faulty-file-system.js";
 import type { DiskModel } from "../../support/disk-model.js";

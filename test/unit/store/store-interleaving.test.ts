@@ -1,6 +1,6 @@
 /** Races between users of one folder, with every operation delayed at random: the orders that a quiet disk never shows. */
 import { describe, expect, it } from "vitest";
-import type { Store } from "../../../src/store/contract.js";
+import type { Store } from "../../../src/store/contract/contract.js";
 import { CLAIM_CASES } from "../../conformance/store-log-cases.js";
 import { OBJECT_CASES } from "../../conformance/store-object-cases.js";
 import { TASK_CASES } from "../../conformance/store-place-cases.js";

@@ -1,8 +1,8 @@
 /** Tasks in the trash: their order, names that are none, what else lies there, and what the disk refuses. */
 import { describe, expect, it } from "vitest";
 import type { FileSystem } from "../../../src/base/file-system.js";
-import type { Store } from "../../../src/store/contract.js";
-import { MemorySpace, MemoryStore } from "../../../src/store/memory-store.js";
+import type { Store } from "../../../src/store/contract/contract.js";
+import { MemorySpace, MemoryStore } from "../../../src/store/memory/memory-store.js";
 import { openStore } from "../../../src/store/open-store.js";
 import { FaultyFileSystem } from "../../simulation/faulty-file-system.js";
 import { changeFileSystem } from "../../support/changed-file-system.js";

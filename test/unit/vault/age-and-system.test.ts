@@ -1,7 +1,7 @@
 /** Key sources behind optional packages: age recipients and identities with the real library, the system's keyring. */
 import { generateIdentity, identityToRecipient } from "age-encryption";
 import { describe, expect, it } from "vitest";
-import { loadAge } from "../../../src/runtime/keys/key-packages.js";
+import { loadAge } from "../../../src/runtime/keychain/key-packages.js";
 import type { KeySourceSetting } from "../../../src/vault/key-source.js";
 import { addKeySource, removeKeySlots, rewrapKeys, wrapForOthers } from "../../../src/vault/keyring-changes.js";
 import { inspectKeyring } from "../../../src/vault/keyring-view.js";

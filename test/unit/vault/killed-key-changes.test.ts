@@ -1,6 +1,6 @@
 /** Every change of a keyring, killed before each of its writes, with every kind of source: the old keys or the new ones open it. */
 import { describe, expect, it } from "vitest";
-import { loadAge } from "../../../src/runtime/keys/key-packages.js";
+import { loadAge } from "../../../src/runtime/keychain/key-packages.js";
 import {
   addKeySource,
   removeKeySlots,

@@ -1,7 +1,7 @@
 /** Who locked a task: recipients lock, owners sign (V21, V22). */
 import { generateIdentity, identityToRecipient } from "age-encryption";
 import { describe, expect, it } from "vitest";
-import { loadAge } from "../../../src/runtime/keys/key-packages.js";
+import { loadAge } from "../../../src/runtime/keychain/key-packages.js";
 import type { KeyringHeader } from "../../../src/schema/generated/keyring.js";
 import { computeFingerprint } from "../../../src/vault/derivation.js";
 import { readSources, type KeySourceSetting } from "../../../src/vault/key-source.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { MemorySpace, MemoryStore } from "../../../src/store/memory-store.js";
+import { MemorySpace, MemoryStore } from "../../../src/store/memory/memory-store.js";
 import { createTaskVault, openTaskVault } from "../../../src/vault/task-vault.js";
 import { FakeClock } from "../../support/fake-clock.js";
 import { createSeededRandom } from "../../support/seeded-random.js";

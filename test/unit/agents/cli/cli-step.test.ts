@@ -2,10 +2,10 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { CliAgentSettings } from "../../../../src/agents/cli/profiles.js";
 import { openPerformerRoom, type PerformerRoom } from "../../../support/performer-room.js";
 import { createRecordingSink } from "../../../support/recording-sink.js";
 import { createStepWork, type WorkParts } from "../../../support/step-work.js";
+import type { CliAgentSettings } from "../../../../src/agents/outcome/contract.js";
 
 const STAND_IN = path.join(import.meta.dirname, "../../../../examples/agent-review/stand-in.mjs");
 const AGENTS = ["claude", "codex", "gemini", "copilot"] as const;

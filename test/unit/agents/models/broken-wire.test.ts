@@ -1,6 +1,6 @@
 /** What goes wrong on the wires of the providers, over real TCP: FAULTS 12, and the forms no mock sends. */
 import { afterEach, describe, expect, it } from "vitest";
-import type { ModelAnswer } from "../../../../src/agents/contract.js";
+import type { ModelAnswer } from "../../../../src/agents/outcome/contract.js";
 import { FakeClock } from "../../../support/fake-clock.js";
 import { until } from "../../../support/real-clock.js";
 import { keepEnds, openModels, requestOf } from "../../../support/model-room.js";

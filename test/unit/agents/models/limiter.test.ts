@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { CallLimiter } from "../../../../src/agents/models/limiter.js";
+import { CallLimiter } from "../../../../src/agents/providers/limiter.js";
 import { SplashdownError } from "../../../../src/base/errors.js";
 import { FakeClock } from "../../../support/fake-clock.js";
 import { createSeededRandom } from "../../../support/seeded-random.js";

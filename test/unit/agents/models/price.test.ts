@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { computeCostMicroUsd, findPrice } from "../../../../src/agents/models/price.js";
+import { computeCostMicroUsd, findPrice } from "../../../../src/agents/providers/price.js";
 
 interface PriceFile {
   readonly models: Readonly<Record<string, Readonly<Record<string, unknown>>>>;

@@ -1,10 +1,10 @@
 /** Address, key, headers and wire of a file's provider belong to its block: a mapping changes the name alone. */
 import { afterEach, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../../src/base/json.js";
-import { describeBound, requireProvider } from "../../../../src/agents/models/provider-endpoint.js";
-import type { ProviderSettings } from "../../../../src/agents/models/provider-config.js";
-import { readModelPlan } from "../../../../src/agents/model-plan.js";
-import type { ModelStep, ScorerStep } from "../../../../src/definition/step.js";
+import { describeBound, requireProvider } from "../../../../src/agents/providers/provider-endpoint.js";
+import type { ProviderSettings } from "../../../../src/agents/providers/provider-config.js";
+import { readModelPlan } from "../../../../src/agents/models/model-plan.js";
+import type { ModelStep, ScorerStep } from "../../../../src/definition/model/step.js";
 import { loadText } from "../../../support/workflow-files.js";
 import { keepEnds, openModels, requestOf } from "../../../support/model-room.js";
 import { goodAnswer, openRawServer, type RawServer } from "../../../support/raw-server.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { computeRetryAtMs } from "../../../../src/agents/models/retry-time.js";
+import { computeRetryAtMs } from "../../../../src/agents/providers/retry-time.js";
 import { processorMsOf } from "../../../support/real-clock.js";
 
 const NOW = Date.parse("2026-03-01T12:00:00Z");

@@ -1,8 +1,8 @@
 /** What a call of a model used counts, whatever became of its answer. */
 import { afterEach, describe, expect, it } from "vitest";
 import { SplashdownError } from "../../../../src/base/errors.js";
-import type { Model, ModelAnswer } from "../../../../src/agents/contract.js";
-import { usageOfError } from "../../../../src/agents/failure.js";
+import type { Model, ModelAnswer } from "../../../../src/agents/outcome/contract.js";
+import { usageOfError } from "../../../../src/agents/outcome/failure.js";
 import { keepEnds, openModels, requestOf } from "../../../support/model-room.js";
 import { openPerformerRoom, type PerformerRoom } from "../../../support/performer-room.js";
 import { endStream, openRawServer, stream, textChunk, type RawServer } from "../../../support/raw-server.js";

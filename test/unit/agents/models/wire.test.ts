@@ -1,7 +1,7 @@
 /** The wire forms of the providers, over real HTTP to a mock that checks them. */
 import { LLMock } from "@copilotkit/aimock";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import type { ModelMessage } from "../../../../src/agents/contract.js";
+import type { ModelMessage } from "../../../../src/agents/outcome/contract.js";
 import { keepEnds, openModels, requestOf } from "../../../support/model-room.js";
 import { answer as sendAnswer, openRawServer } from "../../../support/raw-server.js";
 

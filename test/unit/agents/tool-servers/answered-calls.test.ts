@@ -1,7 +1,7 @@
 /** Calls that reached their server: whatever is wrong with the answer, they were made and are told as made. */
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../../src/base/json.js";
-import type { StepWork } from "../../../../src/engine/ports.js";
+import type { StepWork } from "../../../../src/engine/model/ports.js";
 import { createRecordingSink } from "../../../support/recording-sink.js";
 import { createStepWork, type WorkParts } from "../../../support/step-work.js";
 import { SplashdownError } from "../../../../src/base/errors.js";

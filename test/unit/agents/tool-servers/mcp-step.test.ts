@@ -1,8 +1,8 @@
 /** A step that is one call of a server's tool: what it gives, what is recorded, and what a further attempt does. */
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../../src/base/json.js";
-import type { ToolServer } from "../../../../src/definition/tool-definition.js";
-import type { StepWork } from "../../../../src/engine/ports.js";
+import type { ToolServer } from "../../../../src/definition/model/tool-definition.js";
+import type { StepWork } from "../../../../src/engine/model/ports.js";
 import { createRecordingSink } from "../../../support/recording-sink.js";
 import { createStepWork, type WorkParts } from "../../../support/step-work.js";
 import { errorOf, ToolTalks } from "../../../support/tool-talks.js";

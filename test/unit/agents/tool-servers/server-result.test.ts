@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { describeContent, readResult } from "../../../../src/agents/tool-servers/server-result.js";
+import { describeContent, readResult } from "../../../../src/agents/tools/servers/server-result.js";
 import { codeOf } from "../../../support/error-code.js";
 
 const text = (said: string) => ({ type: "text", text: said });

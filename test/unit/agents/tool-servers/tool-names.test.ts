@@ -1,7 +1,7 @@
 /** Which tool a name means, to a model, to the file and to whoever approves. */
 import { describe, expect, it } from "vitest";
 import { LIMITS } from "../../../../src/base/limits.js";
-import { fitName, identityOf } from "../../../../src/agents/tool-servers/tool-names.js";
+import { fitName, identityOf } from "../../../../src/agents/tools/tool-names.js";
 import { createRecordingSink } from "../../../support/recording-sink.js";
 import { createStepWork } from "../../../support/step-work.js";
 import { createToldModel } from "../../../support/told-model.js";

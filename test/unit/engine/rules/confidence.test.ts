@@ -1,14 +1,14 @@
 /** Atlas: confidence, its weights, its costs, and its check against what Apollo measured. */
 import { describe, expect, it } from "vitest";
-import { BANDS as DEFAULT_BANDS } from "../../../../src/definition/build/defaults.js";
+import { BANDS as DEFAULT_BANDS } from "../../../../src/definition/model/defaults.js";
 import {
   checkClaim,
   computePhaseConfidence,
   selectBand,
   type SpecialistReport,
-} from "../../../../src/engine/phases/confidence.js";
-import { describeTaskConfidence } from "../../../../src/engine/pictures/confidence-report.js";
-import { formatConfidence } from "../../../../src/engine/pictures/confidence-text.js";
+} from "../../../../src/engine/model/confidence.js";
+import { describeTaskConfidence } from "../../../../src/engine/reports/confidence-report.js";
+import { formatConfidence } from "../../../../src/engine/reports/confidence-text.js";
 import { done, EngineHarness } from "../../../support/engine-harness.js";
 import { BANDS, model, phase, phases, workflow } from "../../../support/workflow-builder.js";
 

@@ -1,10 +1,10 @@
 /** Apollo: scores, verdicts, iterations, and which of them is kept. */
 import { describe, expect, it } from "vitest";
 import type { JsonObject, JsonValue } from "../../../../src/base/json.js";
-import { EVALUATION_ITERATIONS, WEIGHTS } from "../../../../src/definition/build/defaults.js";
-import type { EvaluationDefinition } from "../../../../src/definition/phase-rules.js";
-import type { PhaseScope } from "../../../../src/definition/workflow.js";
-import { chooseIteration, computeScore, judgeScore } from "../../../../src/engine/phases/evaluation.js";
+import { EVALUATION_ITERATIONS, WEIGHTS } from "../../../../src/definition/model/defaults.js";
+import type { EvaluationDefinition } from "../../../../src/definition/model/phase-rules.js";
+import type { PhaseScope } from "../../../../src/definition/model/workflow.js";
+import { chooseIteration, computeScore, judgeScore } from "../../../../src/engine/rules/phases/evaluation.js";
 import { done, EngineHarness, failed } from "../../../support/engine-harness.js";
 import { checkState } from "../../../support/state-check.js";
 import { BANDS, model, phase, phases, scorer, workflow } from "../../../support/workflow-builder.js";

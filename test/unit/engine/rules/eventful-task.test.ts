@@ -1,6 +1,6 @@
 /** One task in which every rule acts, undisturbed and crashed after each of its events. */
 import { describe, expect, it } from "vitest";
-import type { EngineEventType } from "../../../../src/engine/events/events.js";
+import type { EngineEventType } from "../../../../src/engine/model/events.js";
 import { done, EngineHarness } from "../../../support/engine-harness.js";
 import {
   createEventfulWorkflow,

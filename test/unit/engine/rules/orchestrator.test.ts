@@ -1,8 +1,8 @@
 /** The orchestrator in model mode: a model chooses among what is allowed, and the rules where it does not. */
 import { describe, expect, it } from "vitest";
 import type { JsonValue } from "../../../../src/base/json.js";
-import type { StepOutcome } from "../../../../src/engine/ports.js";
-import { textOf } from "../../../../src/engine/pictures/confidence-text.js";
+import type { StepOutcome } from "../../../../src/engine/model/ports.js";
+import { textOf } from "../../../../src/engine/reports/confidence-text.js";
 import { done, EngineHarness, failed } from "../../../support/engine-harness.js";
 import { storyOf } from "../../../support/eventful-task.js";
 import { checkState } from "../../../support/state-check.js";

@@ -1,7 +1,7 @@
 /** Atlas: failed specialists. Restart, go on without, roll back, give up: each a decision, and the confidence is lower. */
 import { describe, expect, it } from "vitest";
-import type { PhaseScope } from "../../../../src/definition/workflow.js";
-import type { StepDefinition } from "../../../../src/definition/step.js";
+import type { PhaseScope } from "../../../../src/definition/model/workflow.js";
+import type { StepDefinition } from "../../../../src/definition/model/step.js";
 import { done, EngineHarness, failed, type Perform } from "../../../support/engine-harness.js";
 import { checkState } from "../../../support/state-check.js";
 import { command, model, phase, phases, workflow } from "../../../support/workflow-builder.js";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { LIMITS } from "../../../../src/base/limits.js";
-import type { StepOutcome } from "../../../../src/engine/ports.js";
+import type { StepOutcome } from "../../../../src/engine/model/ports.js";
 import { codeOf, codeOfAsync } from "../../../support/error-code.js";
 import { RunnerRoom } from "../../../support/runner-room.js";
 import { command, machine, model, parallel, undeclared, workflow } from "../../../support/workflow-builder.js";

@@ -1,6 +1,6 @@
 /** What a clock that is set, or was wrong once, does to remaining times: nothing. */
 import { describe, expect, it } from "vitest";
-import { hasTimeCome } from "../../../../src/engine/advance/due.js";
+import { hasTimeCome } from "../../../../src/engine/rules/steps/due.js";
 import { createTaskClock } from "../../../../src/engine/runner/task-clock.js";
 import { planRecovery } from "../../../../src/recovery/supervise.js";
 import { FakeClock } from "../../../support/fake-clock.js";

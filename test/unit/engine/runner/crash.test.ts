@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ControlMessage, StepOutcome } from "../../../../src/engine/ports.js";
+import type { ControlMessage, StepOutcome } from "../../../../src/engine/model/ports.js";
 import { createSeededNumbers } from "../../../support/seeded-random.js";
 import { drawWorkflow, performRandomly } from "../../../support/random-workflow.js";
 import { RunnerRoom } from "../../../support/runner-room.js";

@@ -1,7 +1,7 @@
 /** X3: the fencing check before every act that cannot be taken back, each where the runner really makes it. */
 import { describe, expect, it } from "vitest";
 import { errorCodeOf } from "../../../../src/base/errors.js";
-import type { StepSink } from "../../../../src/engine/ports.js";
+import type { StepSink } from "../../../../src/engine/model/ports.js";
 import { Mailbox } from "../../../../src/engine/runner/mailbox.js";
 import { RunnerRoom } from "../../../support/runner-room.js";
 import { gate, machine, model, undeclared, workflow } from "../../../support/workflow-builder.js";

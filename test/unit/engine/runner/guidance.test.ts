@@ -1,6 +1,6 @@
 /** What a person said before a task goes on counts for the first thing that begins. */
 import { describe, expect, it } from "vitest";
-import type { ControlMessage } from "../../../../src/engine/ports.js";
+import type { ControlMessage } from "../../../../src/engine/model/ports.js";
 import { RunnerRoom } from "../../../support/runner-room.js";
 import { command, machine, model, workflow } from "../../../support/workflow-builder.js";
 

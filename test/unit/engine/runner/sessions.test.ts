@@ -1,8 +1,8 @@
 /** The session of an installed agent from one visit of its step to the next. */
 import { describe, expect, it } from "vitest";
-import type { CliStep } from "../../../../src/definition/step.js";
-import { encodeForReturn } from "../../../../src/engine/evolve/evolve-return.js";
-import { evolve } from "../../../../src/engine/evolve/evolve.js";
+import type { CliStep } from "../../../../src/definition/model/step.js";
+import { encodeForReturn } from "../../../../src/engine/fold/evolve-return.js";
+import { evolve } from "../../../../src/engine/fold/evolve.js";
 import { RunnerRoom } from "../../../support/runner-room.js";
 import { cli, machine, workflow } from "../../../support/workflow-builder.js";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { SplashdownError } from "../../../../src/base/errors.js";
-import type { EventOf } from "../../../../src/engine/events/events.js";
+import type { EventOf } from "../../../../src/engine/model/events.js";
 import { RunnerRoom } from "../../../support/runner-room.js";
 import { command, machine, model, parallel, workflow } from "../../../support/workflow-builder.js";
 

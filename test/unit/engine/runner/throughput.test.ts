@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { measureSlowness } from "../../../support/machine-speed.js";
 import { RunnerRoom } from "../../../support/runner-room.js";
 import { command, dag, model, parallel, workflow } from "../../../support/workflow-builder.js";
-import type { ScopeDefinition } from "../../../../src/definition/workflow.js";
+import type { ScopeDefinition } from "../../../../src/definition/model/workflow.js";
 
 const STEPS = 10_000;
 const each = (make: (at: number) => ReturnType<typeof model> | ReturnType<typeof command>) =>

@@ -1,6 +1,6 @@
 /** A limit in time ends what runs where it counts: waits, children, calls, functions; and nothing is done behind it. */
 import { describe, expect, it } from "vitest";
-import type { NodeDefinition } from "../../../../src/definition/workflow.js";
+import type { NodeDefinition } from "../../../../src/definition/model/workflow.js";
 import { RunnerRoom } from "../../../support/runner-room.js";
 import { command, machine, model, nested, parallel, wait, workflow } from "../../../support/workflow-builder.js";
 

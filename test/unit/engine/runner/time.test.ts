@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nextDueAtMs } from "../../../../src/engine/advance/due.js";
+import { nextDueAtMs } from "../../../../src/engine/rules/steps/due.js";
 import { RunnerRoom } from "../../../support/runner-room.js";
 import { command, machine, model, parallel, wait, workflow } from "../../../support/workflow-builder.js";
 

@@ -3,7 +3,7 @@
  * reruns, skips or fails; a probe says yes, no, or does not know. The ledger holds what really acted.
  */
 import { describe, expect, it } from "vitest";
-import type { OnUnknown } from "../../../../src/definition/values.js";
+import type { OnUnknown } from "../../../../src/definition/model/values.js";
 import type { HandAttempt } from "../../../support/hand-performer.js";
 import { RunnerRoom } from "../../../support/runner-room.js";
 import { command, machine, model, parallel, workflow } from "../../../support/workflow-builder.js";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { JsonValue } from "../../../../src/base/json.js";
 import { LIMITS } from "../../../../src/base/limits.js";
-import type { BlobRef } from "../../../../src/engine/events/value-ref.js";
+import type { BlobRef } from "../../../../src/engine/model/value-ref.js";
 import { findValueFault, isSmall } from "../../../../src/engine/runner/value-size.js";
 import { LargeValues } from "../../../../src/engine/runner/values.js";
 import { RunnerRoom } from "../../../support/runner-room.js";

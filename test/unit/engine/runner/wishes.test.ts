@@ -2,9 +2,9 @@
 import { describe, expect, it } from "vitest";
 import type { JsonValue } from "../../../../src/base/json.js";
 import { LIMITS } from "../../../../src/base/limits.js";
-import { openFunctionContext, type FunctionContext } from "../../../../src/agents/function-context.js";
-import type { StepDefinition } from "../../../../src/definition/step.js";
-import type { StepOutcome } from "../../../../src/engine/ports.js";
+import { openFunctionContext, type FunctionContext } from "../../../../src/agents/functions/function-context.js";
+import type { StepDefinition } from "../../../../src/definition/model/step.js";
+import type { StepOutcome } from "../../../../src/engine/model/ports.js";
 import { codeOf } from "../../../support/error-code.js";
 import type { PerformRule } from "../../../support/hand-performer.js";
 import { RunnerRoom } from "../../../support/runner-room.js";

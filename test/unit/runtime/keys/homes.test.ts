@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createEnvironment } from "../../../../src/runtime/environment.js";
+import { createEnvironment } from "../../../../src/runtime/platform/environment.js";
 import { ensureDefaultKeyFile } from "../../../../src/vault/default-key.js";
 import { refusalOf } from "../../../support/error-code.js";
 import { createSeededRandom } from "../../../support/seeded-random.js";

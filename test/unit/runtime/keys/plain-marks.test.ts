@@ -1,8 +1,8 @@
 /** What a redaction mark tells: nothing, where its digest has no secret. */
 import { describe, expect, it } from "vitest";
-import { createEnvironment } from "../../../../src/runtime/environment.js";
-import { createSanitiser } from "../../../../src/runtime/run/sanitiser.js";
-import type { Services } from "../../../../src/runtime/services.js";
+import { createEnvironment } from "../../../../src/runtime/platform/environment.js";
+import { createSanitiser } from "../../../../src/runtime/session/sanitiser.js";
+import type { Services } from "../../../../src/runtime/services/services.js";
 import { createPlainVault } from "../../../../src/vault/sealing.js";
 import { command, machine } from "../../../support/workflow-builder.js";
 import { createVaultRoom, TASK_ID } from "../../../support/vault-room.js";

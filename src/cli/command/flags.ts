@@ -1,0 +1,115 @@
+/** Parsing of flags and of files named by flags. */
+import { parseExactJson } from "../../base/exact-json.js";
+import { createReadStream } from "node:fs";
+import { SplashdownError, isErrorCode, messageOf } from "../../base/errors.js";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
+import { LIMITS } from "../../base/limits.js";
+import type { OnUnknown } from "../../runtime/contract.js";
+import type { Streams } from "../terminal/deps.js";
+
+/** How a checkpoint is named, for the help of every verb that takes one. */
+export const CHECKPOINT = "id, beginning of an id, sequence, phaseN, file name, or latest; TASK:… for one task";
+/** Of `--task` beside it. */
+export const CHECKPOINT_TASK = "the task it belongs to, by name, id or workflow name";
+
+/** A checkpoint as it was named, in the task that was named beside it. */
+export function withinTask(checkpoint: string, task: string | undefined): string {
+  return task === undefined ? checkpoint : `${task}:${checkpoint}`;
+}
+
+/** `name=value` pairs of a repeatable flag, later ones win. Errors: USAGE_INVALID. */
+export function collectPairs(text: string, previous: Record<string, string> = {}): Record<string, string> {
+  const at = text.indexOf("=");
+  if (at <= 0) throw new SplashdownError("USAGE_INVALID", `expected name=value, got ${JSON.stringify(text)}`);
+  return { ...previous, [text.slice(0, at)]: text.slice(at + 1) };
+}
+
+/** Texts of a repeatable flag, in their order. */
+export function collectTexts(text: string, previous: readonly string[] = []): readonly string[] {
+  return [...previous, text];
+}
+
+/** Texts of `--answer`: `GATE=VALUE`, or one bare value for the one open question. Errors: USAGE_INVALID. */
+export function readAnswers(texts: readonly string[]): {
+  readonly bare?: string;
+  readonly answers: Readonly<Record<string, string>>;
+} {
+  const answers: Record<string, string> = {};
+  let bare: string | undefined;
+  for (const text of texts) {
+    const at = text.indexOf("=");
+    if (at > 0) answers[text.slice(0, at)] = text.slice(at + 1);
+    else if (bare === undefined) bare = text;
+    else {
+      throw new SplashdownError(
+        "USAGE_INVALID",
+        `--answer ${text}: two answers without a name; write --answer GATE=VALUE`,
+      );
+    }
+  }
+  return { answers, ...(bare === undefined ? {} : { bare }) };
+}
+
+/** There is no open question yet that a bare value could be about. Errors: USAGE_INVALID. */
+export function requireNamed(texts: readonly string[] = []): Readonly<Record<string, string>> {
+  const { bare, answers } = readAnswers(texts);
+  if (bare === undefined) return answers;
+  throw new SplashdownError("USAGE_INVALID", `--answer ${bare} names no gate; write --answer GATE=${bare}`);
+}
+
+export function parseOnUnknown(text: string): OnUnknown {
+  if (text === "ask" || text === "rerun" || text === "skip" || text === "fail") return text;
+  throw new SplashdownError(
+    "USAGE_INVALID",
+    `--on-unknown takes ask, rerun, skip or fail, not ${JSON.stringify(text)}`,
+  );
+}
+
+/** A JSON value given on the command line. Errors: USAGE_INVALID. */
+export function parseJsonFlag(flag: string, text: string): JsonValue {
+  try {
+    return parseExactJson(text);
+  } catch (error) {
+    const why = isErrorCode(error, "VALUE_UNSUPPORTED") ? "cannot be taken" : "is not JSON";
+    throw new SplashdownError("USAGE_INVALID", `${flag} ${why}: ${messageOf(error)}`);
+  }
+}
+
+/** A file, or stdin for `-`. Errors: USAGE_INVALID when it cannot be read or holds no map. */
+export async function readInputsFile(file: string, { input }: Pick<Streams, "input">): Promise<JsonObject> {
+  const name = file === "-" ? "stdin" : `inputs file ${file}`;
+  let value: unknown;
+  try {
+    const text = await readBounded(file === "-" ? (input ?? []) : createReadStream(file));
+    const { parse } = await import("yaml");
+    value = requireExact(parse(text, { intAsBigInt: true }), "$");
+  } catch (error) {
+    throw new SplashdownError("USAGE_INVALID", `${name} cannot be read: ${messageOf(error)}`, { details: { file } });
+  }
+  if (!isJsonObject(value))
+    throw new SplashdownError("USAGE_INVALID", `${name} must hold a map of names to values`, { details: { file } });
+  return value;
+}
+
+/** Whole numbers of YAML as JSON has them. Errors: for one that JSON cannot hold exactly, with its path. */
+function requireExact(value: unknown, path: string): unknown {
+  if (typeof value === "bigint") {
+    if (Number.isSafeInteger(Number(value))) return Number(value);
+    throw new Error(`${path}: the whole number ${value} cannot be held exactly; give it as a text`);
+  }
+  if (Array.isArray(value)) return value.map((item, index) => requireExact(item, `${path}[${index}]`));
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, requireExact(item, `${path}.${key}`)]));
+}
+
+async function readBounded(source: AsyncIterable<unknown> | Iterable<unknown>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of source) {
+    const bytes = Buffer.from(chunk as Uint8Array);
+    chunks.push(bytes);
+    sizeBytes += bytes.length;
+    if (sizeBytes > LIMITS.workflowFileBytesMax) throw new Error("it is too large");
+  }
+  return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
+}

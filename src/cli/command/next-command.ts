@@ -1,0 +1,59 @@
+/**
+ * The commands that are shown to people work as they are printed: each names the store and the settings that this one was
+ * given. The rooms below write `splashdown VERB …`; here, and nowhere else, the flags are added.
+ *
+ * What goes to stderr is completed as text (`repeatFlags`); of an answer only the fields that hold commands for people are
+ * (`repeatFlagsIn`), never what a task gave or was given.
+ */
+import { completeCommands } from "../../base/command-fields.js";
+import type { JsonValue } from "../../base/json.js";
+import { quoteArgument } from "../../base/shell-text.js";
+import { hidePassword } from "../../base/store-address.js";
+import type { GlobalOptions } from "../terminal/deps.js";
+
+/** Every verb, so that a sentence about the program is no command. */
+export const VERBS = [
+  ...([
+    "run",
+    "resume",
+    "recover",
+    "fork",
+    "list",
+    "show",
+    "events",
+    "answer",
+    "guide",
+    "checkpoint",
+    "pause",
+  ] as const),
+  ...(["stop", "checkpoints", "debug", "keys", "validate", "doctor", "config", "audit", "graph", "init"] as const),
+  ...(["metrics", "mcp", "store", "trust", "completion"] as const),
+];
+
+/** But for what names a store itself, a help, and the import of a bundle, which is done elsewhere. */
+const COMMAND = new RegExp(
+  `(?<![\\w./-])splashdown (?=(?:${VERBS.join("|")})(?![\\w-]))(?!checkpoints import |.* --store |(?:\\S+ ){1,2}--help)`,
+  "g",
+);
+
+/** Shape: the text with its commands complete. An address with a password is shown nowhere, so not here either. */
+export function repeatFlags(text: string, { store, config }: GlobalOptions): string {
+  const flags = [
+    ...(store === undefined || hidePassword(store) !== store ? [] : ["--store", quoteArgument(store)]),
+    ...(config === undefined ? [] : ["--config", quoteArgument(config)]),
+  ];
+  return flags.length === 0 ? text : text.replace(COMMAND, () => `splashdown ${flags.join(" ")} `);
+}
+
+/** Writes the command of these words. */
+export type CommandWriter = (words: string) => string;
+
+export function createCommandWriter(options: GlobalOptions): CommandWriter {
+  return (words) => repeatFlags(`splashdown ${words}`, options);
+}
+
+/** A view with its commands complete; the very same one where nothing is to be added. */
+export function repeatFlagsIn<T>(view: T, options: GlobalOptions): T {
+  if (options.store === undefined && options.config === undefined) return view;
+  return completeCommands(view as JsonValue, (text) => repeatFlags(text, options)) as T;
+}

@@ -1,0 +1,129 @@
+/** The text of a run's end and of a resume plan. */
+import { formatCount } from "../../base/plain-text.js";
+import { quoteArgument } from "../../base/shell-text.js";
+import type { PlanView, QuestionView, RunView } from "../../runtime/contract.js";
+import type { Streams } from "../terminal/deps.js";
+import type { CommandWriter } from "../command/next-command.js";
+import { cleanForTerminal, colourStatus, coloursOf, formatDuration, formatSize, textOf } from "../terminal/output.js";
+
+const HOW: Readonly<Record<RunView["how"], string>> = {
+  started: "",
+  taken_up: " (taken up again)",
+  resumed: " (resumed)",
+  finished_before: " (nothing ran)",
+};
+
+export function formatRun(view: RunView, streams: Streams, write: CommandWriter): string {
+  const colours = coloursOf(streams);
+  const { steps, metrics } = view;
+  const lines = [
+    `${colourStatus(colours, view.status)}  ${colours.bold(cleanForTerminal(view.task))}${HOW[view.how]}: ${cleanForTerminal(view.reason)}`,
+    `  steps ${steps.done} done${countOf(steps.failed, "failed")}${countOf(steps.skipped, "skipped")}${countOf(steps.open, "open")}, ${formatDuration(metrics.elapsed_time)}`,
+    ...formatCost(view),
+    ...formatOutput(view, write),
+    ...view.deliverables.map((file) => `  ${view.folder}/${file.file}  ${formatSize(file.size)}, written in the clear`),
+    ...view.questions.flatMap((question) => formatQuestion(question)),
+    ...view.notices.map((notice) => `  ${cleanForTerminal(notice)}`),
+    ...formatNext(view),
+  ];
+  return lines.join("\n");
+}
+
+function formatNext({ next, resume_at: until }: RunView): string[] {
+  if (next === undefined) return [];
+  return [until === undefined ? `  ${formatGoingOn(next)}` : `  paused until ${until}; then: ${next}`];
+}
+
+/** A command, or what to do where none is enough. */
+export function formatGoingOn(next: string): string {
+  return next.startsWith("splashdown ") ? `go on with: ${next}` : `to go on, ${next}`;
+}
+
+function countOf(count: number, what: string): string {
+  return count === 0 ? "" : `, ${count} ${what}`;
+}
+
+function formatCost({ metrics }: RunView): string[] {
+  if (metrics.api_calls === 0) return [];
+  const unpriced =
+    metrics.unpriced_calls === 0 ? "" : `, ${formatCount(metrics.unpriced_calls, "call")} of unknown price`;
+  const { uncounted_calls: cut = 0 } = metrics;
+  const uncounted = cut === 0 ? "" : ` and those of ${formatCount(cut, "call")} that nobody told`;
+  return [
+    `  ${formatCount(metrics.api_calls, "model call")}, ${formatCount(metrics.tokens_used, "token")}${uncounted}, $${metrics.cost_usd.toFixed(4)}${unpriced}`,
+  ];
+}
+
+function formatOutput(view: RunView, write: CommandWriter): string[] {
+  if (view.output === undefined || view.output === null) return [];
+  const text = typeof view.output === "string" ? view.output : JSON.stringify(view.output, undefined, 2);
+  const clean = cleanForTerminal(text);
+  const whole = write(`show ${quoteArgument(view.task)} --json`);
+  const cut = clean.length > 2000 ? `${clean.slice(0, 2000)}\n… (${whole} has all of it)` : clean;
+  return cut.split("\n").map((line) => `  ${line}`);
+}
+
+export function formatQuestion(question: QuestionView): string[] {
+  const until =
+    question.expires_at === undefined || question.on_expire === undefined
+      ? []
+      : [`    until ${question.expires_at}; then it answers itself: ${cleanForTerminal(question.on_expire)}`];
+  return [
+    `  ? ${cleanForTerminal(question.text).replaceAll("\n", "\n    ")}`,
+    ...(question.items === undefined ? question.options.map(formatOption) : formatItems(question)),
+    ...until,
+    `    answer with: ${question.command}`,
+  ];
+}
+
+function formatOption({ value, label, takes_value: takesValue, prompt_for: promptFor }: Option): string {
+  const more = promptFor === undefined ? (takesValue ? " --output JSON" : "") : ` [${promptFor}]`;
+  return `      ${cleanForTerminal(value)}${cleanForTerminal(more)}: ${cleanForTerminal(label)}`;
+}
+
+type Option = QuestionView["options"][number];
+
+/** The items of a wizard with what was said so far, then the other moves. */
+function formatItems({ items = [], at, options }: QuestionView): string[] {
+  const moves = options.map(({ value }) => value).filter((value) => value !== "answer");
+  return [
+    ...items.map((item) => {
+      const said =
+        item.status === "answered" ? `: ${textOf(item.answer)}` : item.status === "skipped" ? ": skipped" : "";
+      const choices = item.choices.length === 0 ? "" : ` (${item.choices.join(" | ")})`;
+      const mark = item.id === at ? ">" : " ";
+      return `    ${mark} ${cleanForTerminal(`${item.id} ${item.text}${choices}${said}`).replaceAll("\n", " ")}`;
+    }),
+    ...(moves.length === 0 ? [] : [`      or ${moves.join(", ")}, or all at once: '{"${at ?? "q1"}": "…"}'`]),
+  ];
+}
+
+export function formatPlan(view: PlanView): string {
+  const list = (title: string, items: readonly string[]): string[] =>
+    items.length === 0
+      ? []
+      : [
+          `${title} (${items.length}):`,
+          ...items.slice(0, 20).map((item) => `  ${cleanForTerminal(item)}`),
+          ...(items.length > 20 ? [`  … ${items.length - 20} more`] : []),
+        ];
+  return [
+    `plan for ${view.task}${view.back_to === undefined ? "" : `, going back to checkpoint ${view.back_to.seq} of phase ${view.back_to.phase}`}`,
+    ...list("external steps done since, asked about before they run again", view.acted_since ?? []),
+    ...list("done, stays", view.done),
+    ...list(
+      "to run again",
+      view.to_rerun.map((item) => `${item.step}: ${item.why}`),
+    ),
+    ...list("outcome unknown", view.unknown),
+    ...list("to run", view.to_run),
+    ...list(
+      "may run",
+      view.may_run.map((item) => `${item.step}: ${item.when}`),
+    ),
+    ...list(
+      "changed in the definition",
+      view.changed.map((item) => `${item.path}: ${item.how}`),
+    ),
+  ].join("\n");
+}

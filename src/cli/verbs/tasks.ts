@@ -1,0 +1,284 @@
+/** `splashdown list`, `show` and `events`: the truth about tasks. They change nothing. */
+import { formatCount } from "../../base/plain-text.js";
+import type { Command } from "commander";
+import { SplashdownError } from "../../base/errors.js";
+import type { EventView, StepView, TaskSummaryView, TaskView } from "../../runtime/contract.js";
+import { statusOfSignal, type CliDeps, type Streams } from "../terminal/deps.js";
+import { quoteArgument } from "../../base/shell-text.js";
+import { describeShared, shareProblems } from "../../runtime/verbs/health/shared-problems.js";
+import type { CommandWriter } from "../command/next-command.js";
+import { formatGoingOn, formatQuestion } from "../text/run-text.js";
+import {
+  cleanForTerminal,
+  colourStatus,
+  coloursOf,
+  formatDuration,
+  formatSize,
+  formatTable,
+  textOf,
+} from "../terminal/output.js";
+import { showTimeline, type TimelineFlags } from "./timeline.js";
+import { describeStatuses, READING_STATUSES, withSplashdown, type VerbCall } from "../command/verb.js";
+
+export function registerTasks(program: Command, deps: CliDeps): void {
+  program
+    .command("list")
+    .description("all tasks with their status")
+    .argument("[task]", "only this one, by name, id or workflow name")
+    .addHelpText("after", describeStatuses(READING_STATUSES))
+    .action(async (task: string | undefined, _flags: object, command: Command) => {
+      await withSplashdown({ command, deps }, async ({ splashdown, print }) => {
+        print(await splashdown.list(task), formatList);
+      });
+    });
+  program
+    .command("show")
+    .description("one task: phases, steps, decisions, questions, deliverables")
+    .argument("<task>", "task name, id or workflow name")
+    .option("--confidence", "how sure it is, by phase and specialist: claimed, measured, uncertain")
+    .option("--timeline", "bars per step over time, with phases, decisions and checkpoints marked")
+    .option("--svg <file>", "write the timeline as a picture to this file")
+    .addHelpText("after", describeStatuses(READING_STATUSES))
+    .action(async (task: string, flags: ShowFlags, command: Command) => {
+      if (flags.confidence === true) return showConfidence(task, { command, deps });
+      if (flags.timeline === true || flags.svg !== undefined) return showTimeline(task, flags, { command, deps });
+      await withSplashdown({ command, deps }, async ({ splashdown, print }) => {
+        print(await splashdown.show(task), (view, write) => formatTask(view, deps.streams, write));
+      });
+    });
+  program
+    .command("events")
+    .description("the events of a task, in order")
+    .argument("<task>", "task name, id or workflow name")
+    .option("--follow", "go on until its owner leaves; with --json one document per line")
+    .option("--from <n>", "first event number", parseEventNumber)
+    .addHelpText("after", describeStatuses(READING_STATUSES))
+    .action(async (task: string, flags: { follow?: boolean; from?: number }, command: Command) => {
+      await withSplashdown({ command, deps }, async ({ splashdown, options }) => {
+        const events = splashdown.events(task, { ...flags, signal: deps.signal });
+        await printEvents(events, { format: chooseFormat(options.json, flags.follow), out: deps.streams.out });
+        if (deps.signal.aborted) deps.exit(statusOfSignal(deps.signal));
+      });
+    });
+}
+
+interface ShowFlags extends TimelineFlags {
+  readonly confidence?: boolean;
+}
+
+async function showConfidence(task: string, call: VerbCall): Promise<void> {
+  await withSplashdown(call, async ({ splashdown, print }) => {
+    print(await splashdown.confidence(task), ({ text }) => cleanForTerminal(text).trimEnd());
+  });
+}
+
+type EventFormat = "text" | "lines" | "list";
+
+function chooseFormat(json: boolean | undefined, follow: boolean | undefined): EventFormat {
+  if (json !== true) return "text";
+  return follow === true ? "lines" : "list";
+}
+
+/** As they come: text, one document per line, or one list that is never held as a whole. */
+async function printEvents(
+  events: AsyncIterable<EventView>,
+  { format, out }: { readonly format: EventFormat; readonly out: (text: string) => void },
+): Promise<void> {
+  let before = "[\n";
+  for await (const event of events) {
+    if (format === "text") out(`${formatEvent(event)}\n`);
+    else if (format === "lines") out(`${cleanForTerminal(JSON.stringify(event))}\n`);
+    else out(`${before}${cleanForTerminal(JSON.stringify(event))}`);
+    before = ",\n";
+  }
+  if (format === "list") out(before === "[\n" ? "[]\n" : "\n]\n");
+}
+
+/** Errors: USAGE_INVALID. */
+function parseEventNumber(text: string): number {
+  const number = Number(text);
+  if (Number.isSafeInteger(number) && number >= 1) return number;
+  throw new SplashdownError(
+    "USAGE_INVALID",
+    `--from takes the number of an event, from 1, not ${JSON.stringify(text)}`,
+  );
+}
+
+function formatEvent(event: EventView): string {
+  return `${String(event.n).padStart(6)}  ${event.at}  ${event.type.padEnd(20)}  ${cleanForTerminal(event.text).replaceAll("\n", " ")}`;
+}
+
+function formatList(tasks: readonly TaskSummaryView[], write: CommandWriter): string {
+  if (tasks.length === 0) return `no tasks yet; start one with: ${write("run <file>")}`;
+  const rows = tasks.map((task) => [
+    task.task,
+    task.status,
+    task.workflow ?? "",
+    task.phase === undefined ? "" : String(task.phase),
+    task.steps_done === undefined ? "" : String(task.steps_done),
+    task.last_event_at ?? "",
+    formatSize(task.size),
+    task.problem === undefined ? describeNote(task, write) : describeBad(task.status, task.problem.code),
+  ]);
+  const table = formatTable(["TASK", "STATUS", "WORKFLOW", "PHASE", "STEPS", "LAST EVENT", "SIZE", ""], rows);
+  return [table, ...formatProblems(tasks)].join("\n");
+}
+
+/** The reason in a word, where the status does not say it. */
+function describeBad(status: string, code: string): string {
+  return status === code.toLowerCase() ? "" : code.toLowerCase();
+}
+
+/** Below the table: each sentence once, with what to do. */
+function formatProblems(tasks: readonly TaskSummaryView[]): string[] {
+  const problems = tasks.flatMap(({ task, problem }) => (problem === undefined ? [] : [{ task, ...problem }]));
+  return shareProblems(problems).flatMap((shared) => [
+    "",
+    cleanForTerminal(describeShared(shared)),
+    `  → ${cleanForTerminal(shared.hint)}`,
+  ]);
+}
+
+/** What it needs, and that its journal is damaged where that costs nothing. */
+function describeNote(task: TaskSummaryView, write: CommandWriter): string {
+  const damage = task.damaged === undefined ? [] : [`damaged, nothing is lost: ${write("doctor --tasks")}`];
+  return [describeNeed(task, write), ...damage].filter((text) => text !== "").join("; ");
+}
+
+function describeNeed(task: TaskSummaryView, write: CommandWriter): string {
+  if (task.residence !== undefined) return cleanForTerminal(task.residence);
+  const { open_questions: open = 0 } = task;
+  const program = isOver(task) ? "" : (task.by_program ?? "");
+  if (open > 0) return [describeOpen(open, task.waits_for), ...(program === "" ? [] : [`then ${program}`])].join("; ");
+  if (task.status === "waiting") return `answered; ${program || write(`resume ${quoteArgument(task.task)}`)}`;
+  if (program !== "" && task.resume_at === undefined) return program;
+  return task.resume_at === undefined ? "" : `goes on at ${task.resume_at}`;
+}
+
+/** Nobody need go on with it, or somebody does. */
+function isOver({ status }: TaskSummaryView): boolean {
+  return status === "done" || status === "partial" || status === "running";
+}
+
+const ASKED_CHARS = 60;
+
+function describeOpen(count: number, oldest: TaskSummaryView["waits_for"]): string {
+  const many = formatCount(count, "open question");
+  if (oldest === undefined) return many;
+  const text = cleanForTerminal(oldest.text).replaceAll(/\s+/g, " ").trim();
+  return `${many}: ${oldest.question}: ${text.length > ASKED_CHARS ? `${text.slice(0, ASKED_CHARS)}…` : text}`;
+}
+
+function formatTask(view: TaskView, streams: Streams, write: CommandWriter): string {
+  const colours = coloursOf(streams);
+  const section = (title: string, lines: readonly string[]): string[] =>
+    lines.length === 0 ? [] : ["", colours.bold(title), ...lines];
+  return [
+    `${colours.bold(view.task)}  ${colourStatus(colours, view.status)}${view.reason === undefined ? "" : `: ${cleanForTerminal(view.reason)}`}`,
+    indent(`workflow ${view.workflow ?? "?"}, id ${view.workflow_id ?? "?"}${view.encrypted ? "" : ", NOT ENCRYPTED"}`),
+    ...(view.residence === undefined ? [] : [indent(colours.yellow(cleanForTerminal(view.residence)))]),
+    ...section("would run", (view.programs ?? []).map(indent)),
+    ...formatCourse(view).map(indent),
+    ...section(
+      "inputs",
+      Object.entries(view.inputs).map(([name, value]) => indent(`${name} = ${JSON.stringify(value)}`)),
+    ),
+    ...section(
+      "phases",
+      view.phases.map((phase) =>
+        indent(
+          `${textOf(phase["number"])} ${textOf(phase["name"])}: ${textOf(phase["status"])}, iteration ${textOf(phase["iteration"])}, confidence ${formatShare(phase["confidence"])}`,
+        ),
+      ),
+    ),
+    ...section("steps", formatSteps(view)),
+    ...section("answered by a fallback", view.steps.flatMap(formatFallback).map(indent)),
+    ...section(
+      "decisions",
+      view.decisions.map((decision) =>
+        indent(
+          `${textOf(decision["agent"])}: ${textOf(decision["description"])}\n  because ${textOf(decision["rationale"])}`,
+        ),
+      ),
+    ),
+    ...section("guidance", view.guidance.map(formatGuidance).map(indent)),
+    ...section(
+      "open questions",
+      view.questions.filter((question) => question.status === "open").flatMap(formatQuestion),
+    ),
+    ...section(
+      "answered, not taken up yet",
+      view.questions
+        .filter((question) => question.status === "answered")
+        .map((question) =>
+          indent(
+            `${question.text}\n  ${question.answer ?? ""}, by ${question.answered_by ?? "?"} at ${question.answered_at ?? "?"}`,
+          ),
+        ),
+    ),
+    ...section(
+      "deliverables",
+      view.deliverables.map((file) => indent(`${view.folder}/${file.file}  ${formatSize(file.size)}`)),
+    ),
+    ...section("not understood", view.unread.map(indent)),
+    ...section("damage", view.damage.map(indent)),
+    "",
+    indent(`${formatCount(view.checkpoints, "checkpoint")}: ${write(`checkpoints list ${quoteArgument(view.task)}`)}`),
+    ...(view.next === undefined ? [] : [indent(formatGoingOn(view.next))]),
+  ].join("\n");
+}
+
+function indent(text: string): string {
+  return `  ${cleanForTerminal(text).replaceAll("\n", "\n  ")}`;
+}
+
+/** Where the task comes from, when it was at work, and who runs it. */
+function formatCourse(view: TaskView): string[] {
+  const { forked_from: origin, owner } = view;
+  return [
+    ...(origin === undefined ? [] : [`forked from checkpoint ${origin.seq} of ${origin.task}`]),
+    `started ${view.started_at ?? "?"}, last event ${view.last_event_at ?? "?"}, worked ${formatDuration(view.metrics.elapsed_time)}`,
+    ...(owner === undefined
+      ? []
+      : [`owner: process ${textOf(owner["pid"])} on ${textOf(owner["host"])} since ${textOf(owner["since"])}`]),
+  ];
+}
+
+function formatFallback({ step, fallback }: StepView): string[] {
+  if (fallback === undefined) return [];
+  return [`${step}: ${fallback.answered} instead of ${fallback.asked}\n  because ${fallback.why}`];
+}
+
+function formatGuidance({ text, by, at, step, taken, told }: TaskView["guidance"][number]): string {
+  const about = step === undefined ? "" : ` for ${step}`;
+  const heard = told.length === 0 ? "nobody was told yet" : `told to ${told.join(", ")}`;
+  return `${by} at ${at}${about}${taken ? "" : " (not taken yet)"}:\n  ${text.replaceAll("\n", "\n  ")}\n  ${heard}`;
+}
+
+const STEPS_SHOWN = 60;
+
+function formatSteps(view: TaskView): string[] {
+  const steps = view.steps.length > STEPS_SHOWN ? view.steps.slice(-STEPS_SHOWN) : view.steps;
+  const rows = steps.map((step) => [
+    `  ${isFirst(step) ? step.path : step.step}`,
+    step.status,
+    step.attempt > 1 ? `attempt ${step.attempt}` : "",
+    step.duration === undefined ? "" : formatDuration(step.duration),
+    step.confidence === undefined ? "" : formatShare(step.confidence),
+    step.error === undefined ? "" : (textOf(step.error["message"]).split("\n")[0] ?? "").slice(0, 100),
+  ]);
+  const cut = view.steps.length - steps.length;
+  return [
+    ...(cut > 0 ? [`  … ${cut} earlier steps (--json has all)`] : []),
+    formatTable(["  STEP", "STATUS", "", "TIME", "CONFIDENCE", ""], rows),
+  ];
+}
+
+/** A step's first visit goes by its path; later ones, and those after a roll-back, by their whole identity. */
+function isFirst({ step, path }: StepView): boolean {
+  return step === `${path}@1.1`;
+}
+
+function formatShare(value: unknown): string {
+  return typeof value === "number" ? `${Math.round(value * 100)} %` : "–";
+}

@@ -1,7 +1,0 @@
-import type { MachineScope } from "../workflow.js";
-
-/** What a scope is called and where it goes on. */
-export type ScopeFrame = Pick<
-  MachineScope,
-  "node" | "name" | "path" | "description" | "dependsOn" | "startsOn" | "when" | "routes" | "onError"
->;

@@ -1,0 +1,208 @@
+/**
+ * What the orchestrator makes of failed specialists and scorers, every choice of it a decision.
+ *
+ *   restart (bounded; chosen with the failure, see failure.ts) → else, as `restart.otherwise` says:
+ *   continue: go on without, as long as not everything failed · rollback: back to the phase's start, bounded · fail
+ * or, in model mode, as a model chooses among these; restarts are attempts, and nobody is asked for them.
+ * The confidence is lowered: who was gone on without counts as half, restarts and roll-backs as uncertainties
+ * (see confidence.ts).
+ * Source: seed 003, scenario 3; DESIGN section 5.
+ */
+import { isDeepStrictEqual } from "node:util";
+import type { JsonValue } from "../../../base/json.js";
+import { createDecision, decideThat, type Choice } from "../../model/choice.js";
+import type { EngineEvent } from "../../model/events.js";
+import { nameOfPath } from "../../model/identity.js";
+import { leaveFailed } from "../scopes/leaving.js";
+import { childPath, isHandledFailure, ownPhaseNumber, currentStep, findActedSince } from "../../model/lookup.js";
+import { type OpenPhase } from "../scopes/open-phase.js";
+import { askOrchestrator, type Chosen } from "./orchestrator.js";
+import { describeConfidence } from "./phase-confidence.js";
+import type { CheckpointEntry, StepEntry } from "../../model/state.js";
+
+/** What may follow failed specialists and scorers. */
+type Way = "go_on_without" | "roll_back" | "give_up";
+const WAYS: readonly Way[] = ["go_on_without", "roll_back", "give_up"];
+
+/** Failures that nothing was decided about yet, and what may be. */
+interface Failures {
+  readonly failed: readonly StepEntry[];
+  readonly allowed: readonly Way[];
+  readonly start: PhaseStart | undefined;
+  readonly rollbacks: number;
+}
+
+/** What follows the failures of a phase in which everybody has ended; `undefined` when there are none, or none any more. */
+export function settleFailures(
+  choice: Choice,
+  phase: OpenPhase,
+  describe: () => JsonValue,
+): readonly EngineEvent[] | undefined {
+  const failures = findFailures(choice, phase);
+  if (failures === undefined) return undefined;
+  if (isGivenUp(choice, phase, failures)) return leaveFailed(choice, phase, describe);
+  const { allowed } = failures;
+  const asked = askOrchestrator(choice, phase, { text: describeSituation(phase, failures), allowed });
+  if ("events" in asked) return asked.events;
+  const way = asked.choice ?? wayOfRules(phase, failures);
+  const chosen = { ...failures, asked };
+  if (way === "roll_back" && failures.start !== undefined)
+    return rollBackPhase(choice, phase, { ...chosen, start: failures.start });
+  return [way === "go_on_without" ? goOnWithout(choice, phase, chosen) : giveUp(choice, phase, chosen)];
+}
+
+function findFailures(choice: Choice, phase: OpenPhase): Failures | undefined {
+  const { node, data, scope } = phase;
+  if (data.failed === 0) return undefined;
+  const failed = failedSteps(choice, phase).filter(({ id }) => data.without?.includes(id) !== true);
+  if (failed.length === 0) return undefined;
+  const rollbacks = choice.state.phases.get(scope.path)?.rollbacks ?? 0;
+  const start = rollbacks < Math.max(1, node.restart.maxAttempts) ? findStart(choice, phase) : undefined;
+  const isAnythingDone = (choice.state.frontier.get(scope.path)?.ended.size ?? 0) > data.failed;
+  const isOpen = (way: Way): boolean =>
+    way === "give_up" || (way === "roll_back" ? start !== undefined : isAnythingDone);
+  return { failed, allowed: WAYS.filter(isOpen), start, rollbacks };
+}
+
+/** As `restart.otherwise` says, where that can be done. */
+function wayOfRules({ node }: OpenPhase, { allowed }: Failures): Way {
+  const { otherwise } = node.restart;
+  const wanted = otherwise === "continue" ? "go_on_without" : otherwise === "rollback" ? "roll_back" : "give_up";
+  return allowed.includes(wanted) ? wanted : "give_up";
+}
+
+function describeSituation(phase: OpenPhase, failures: Failures): string {
+  const { node } = phase;
+  const members = [...node.children.map(({ name }) => name), ...Object.keys(phase.data.spawned)].join(", ");
+  return [
+    `Phase ${node.name} (${members}): ${explain(failures.failed)}.`,
+    `It was rolled back ${failures.rollbacks} times. go_on_without: the others' results stand, and the confidence is lowered; roll_back: the phase starts over; give_up: the task stops here.`,
+    `The rules would choose ${wayOfRules(phase, failures)}.`,
+  ].join("\n\n");
+}
+
+interface ChosenWay extends Failures {
+  readonly asked: Chosen<Way>;
+}
+
+/** The text that is common to every way, with what a model said before the reasons. */
+function describeWay(phase: OpenPhase, { asked }: ChosenWay, [way, reasons]: readonly [Way, string]) {
+  const { orchestrator, said } = asked;
+  return {
+    agent: "atlas",
+    type: way,
+    rationale: said === undefined ? reasons : `${said}; ${reasons}`,
+    alternatives: WAYS.filter((other) => other !== way),
+    subject: phase.scope.path,
+    more: orchestrator === undefined ? {} : { orchestrator },
+  } as const;
+}
+
+function goOnWithout(choice: Choice, phase: OpenPhase, chosen: ChosenWay): EngineEvent {
+  const { failed } = chosen;
+  const reasons = `${explain(failed)}; the confidence of the phase is lowered`;
+  const { more, ...text } = describeWay(phase, chosen, ["go_on_without", reasons]);
+  const { value } = describeConfidence(choice, phase);
+  return decideThat(choice, {
+    ...text,
+    description: `phase ${phase.node.name} goes on without ${failed.map(({ path }) => nameOfPath(path)).join(", ")}`,
+    ...(value === undefined ? {} : { confidence: value }),
+    facts: { without: failed.map(({ id }) => id), ...more },
+  });
+}
+
+function giveUp(choice: Choice, phase: OpenPhase, chosen: ChosenWay): EngineEvent {
+  const { failed, rollbacks } = chosen;
+  const reasons = `${explain(failed)}${rollbacks === 0 ? "" : `; it was rolled back ${rollbacks} times`}`;
+  const { more, ...text } = describeWay(phase, chosen, ["give_up", reasons]);
+  return decideThat(choice, {
+    ...text,
+    description: `phase ${phase.node.name} failed`,
+    facts: { failed: listAttempts(failed), ...more },
+  });
+}
+
+function listAttempts(failed: readonly StepEntry[]): readonly string[] {
+  return failed.map(({ id, attempt }) => `${id}#${attempt}`);
+}
+
+/** It stays so, until one of them is started again. */
+function isGivenUp({ state }: Choice, { scope }: OpenPhase, { failed }: Failures): boolean {
+  const made = state.decisions.findLast(({ subject, type }) => subject === scope.path && type === "give_up");
+  return made?.facts !== undefined && isDeepStrictEqual(made.facts["failed"], listAttempts(failed));
+}
+
+interface PhaseStart {
+  readonly phase: number;
+  readonly checkpoint: CheckpointEntry;
+}
+
+/**
+ * Where the phase began, if it is one of the task's own. Its checkpoint may not be there, by a setting or a crash right
+ * before it: then the nearest one is named.
+ */
+function findStart({ state }: Choice, { scope }: OpenPhase): PhaseStart | undefined {
+  const phase = ownPhaseNumber(state, scope.path);
+  if (phase === undefined || state.task?.definition.root.scope !== "phases") return undefined;
+  const startedAtMs = state.phases.get(scope.path)?.startedAtMs ?? 0;
+  const checkpoint =
+    state.checkpoints.findLast((entry) => entry.trigger === "phase_started" && entry.phase === phase) ??
+    state.checkpoints.findLast((entry) => entry.atMs <= startedAtMs) ??
+    state.checkpoints[0];
+  return checkpoint === undefined ? undefined : { phase, checkpoint };
+}
+
+function failedSteps(choice: Choice, phase: OpenPhase): readonly StepEntry[] {
+  const ended = choice.state.frontier.get(phase.scope.path)?.ended ?? new Map<string, string>();
+  return [...ended].flatMap(([name, end]) => {
+    const isOpen = end === "failed" && !isHandledFailure(choice.state, childPath(phase.scope.path, name));
+    const step = isOpen ? currentStep(choice, childPath(phase.scope.path, name)) : undefined;
+    return step === undefined ? [] : [step];
+  });
+}
+
+function explain(failed: readonly StepEntry[]): string {
+  return failed
+    .map(({ path, restarts, error }) => {
+      const tried = restarts === 0 ? "" : ` after ${restarts} restarts`;
+      return `${nameOfPath(path)} failed${tried}: ${error?.code ?? "STEP_FAILED"}: ${error?.message ?? ""}`;
+    })
+    .join("; ");
+}
+
+/** External steps that were done since are named, and asked about where they would run again. */
+function rollBackPhase(
+  choice: Choice,
+  phase: OpenPhase,
+  chosen: ChosenWay & { readonly start: PhaseStart },
+): readonly EngineEvent[] {
+  const { state, nowMs } = choice;
+  const { node, scope } = phase;
+  const { phase: number, checkpoint } = chosen.start;
+  const since = state.phases.get(scope.path)?.startedAtMs ?? 0;
+  const acted = findActedSince(state, new Set())
+    .filter(({ path, intendedAtMs }) => path.startsWith(`${scope.path}/`) && intendedAtMs >= since)
+    .map(({ id }) => id);
+  const round = state.round + 1;
+  const why = `restarts of phase ${node.name} are used up`;
+  const again =
+    acted.length === 0 ? "" : `; these external steps are asked about before they run again: ${acted.join(", ")}`;
+  const { more, ...text } = describeWay(phase, chosen, ["roll_back", `${why}: ${explain(chosen.failed)}${again}`]);
+  const decision = createDecision(choice, {
+    ...text,
+    description: `rolled back to the start of phase ${node.number} (${node.name})`,
+    facts: { checkpoint: checkpoint.checkpointId, round, external_steps: acted, ...more },
+  });
+  return [
+    {
+      type: "rolled_back",
+      atMs: nowMs,
+      to: checkpoint.checkpointId,
+      seq: checkpoint.seq,
+      round,
+      reason: why,
+      phase: number,
+      decision,
+    },
+  ];
+}

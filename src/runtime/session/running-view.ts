@@ -1,0 +1,62 @@
+/** How a task that runs in this process stands, from its state in memory. Pure. */
+import type { StepId } from "../../base/ids.js";
+import type { StepEntry, TaskState } from "../../engine/model/state.js";
+import type { RunningPhaseView, RunningStepView, RunningView } from "../views/face-views.js";
+import { formatTime, viewMetrics } from "../views/views.js";
+
+/**
+ * Shape: without the steps that may not begin yet. Units: O(phases + what is open), whatever the task has done.
+ */
+export function viewRunning(
+  state: TaskState,
+  nowMs: number,
+  isHeldBack: (step: StepId) => boolean = () => false,
+): RunningView {
+  const { task, totals } = state;
+  const metrics = viewMetrics(state);
+  const checkpoint = state.checkpoints.at(-1);
+  return {
+    task: task?.name ?? "",
+    workflow: task?.definition.name ?? "",
+    metrics: { ...metrics, elapsed_time: (totals.elapsedMs + Math.max(0, nowMs - state.atMs)) / 1000 },
+    phases: viewRunningPhases(state),
+    steps: [...state.open].flatMap((id) => {
+      const step = state.steps.get(id);
+      return step === undefined || isHeldBack(id) ? [] : [viewRunningStep(step)];
+    }),
+    steps_done: totals.steps,
+    blocked: state.blocked.size,
+    ...(checkpoint === undefined
+      ? {}
+      : { checkpoint: { seq: checkpoint.seq, trigger: checkpoint.trigger, at: formatTime(checkpoint.atMs) } }),
+    open_questions: [...state.unsettled].filter((id) => state.questions.get(id)?.status === "open").length,
+  };
+}
+
+function viewRunningPhases({ phases, evaluations }: TaskState): RunningPhaseView[] {
+  const scores = new Map(evaluations.map(({ path, score }) => [path, score]));
+  return [...phases.values()].map(({ path, name, number, status, iteration, confidence }) => {
+    const score = scores.get(path);
+    return {
+      name,
+      number,
+      status,
+      iteration,
+      ...(confidence === undefined ? {} : { confidence }),
+      ...(score === undefined ? {} : { score }),
+    };
+  });
+}
+
+function viewRunningStep(step: StepEntry): RunningStepView {
+  const confidence = step.confidenceHistory.at(-1);
+  return {
+    step: step.id,
+    name: step.name,
+    phase: step.phase,
+    attempt: step.attempt,
+    started_at: formatTime(step.intendedAtMs),
+    ...step.progress,
+    ...(confidence === undefined ? {} : { confidence }),
+  };
+}

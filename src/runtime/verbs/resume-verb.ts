@@ -1,0 +1,289 @@
+/**
+ * `resume` and `recover`: go on with a task by hand, or with every task that may go on by itself.
+ *
+ * A changed definition is shown as a plan and refused without `acceptChanges`; nothing was claimed by then. Steps that
+ * are done stay done with their saved results, made by the definition of their time; what has not run yet runs by the
+ * definition of now.
+ */
+import { ERROR_TABLE, EXIT_STATUS, type ErrorCode } from "../../base/error-table.js";
+import { errorCodeOf, isErrorCode, messageOf, SplashdownError } from "../../base/errors.js";
+import { mapInWindow } from "../../base/window.js";
+import { quoteArgument } from "../../base/shell-text.js";
+import type { GoBack } from "../../engine/model/input.js";
+import type { TaskState } from "../../engine/model/state.js";
+import { scanTasks, type ScannedTask } from "../../recovery/scan.js";
+import type { KnownTask } from "../../recovery/fold.js";
+import { requireOwnerGone } from "../../recovery/liveness.js";
+import { isOfProgram } from "../../checkpoint/standalone.js";
+import { planRecovery, type Takes } from "../../recovery/supervise.js";
+import type { TaskStore } from "../../store/contract/contract.js";
+import { conductOn, type GoOn } from "../session/conduct.js";
+import type { PlanView } from "../views/past-views.js";
+import type { RunView } from "../views/task-views.js";
+import type { RecoverOptions, RecoverView, ResumeOptions } from "../views/verb-views.js";
+import { findTask, findTaskOfCheckpoint } from "../tasks/finding.js";
+import { ANY_STEP, answerOpenQuestions, parseUnknownFlags, requireKnownSteps } from "../session/given-answers.js";
+import { prepareGoingBack } from "./going-back.js";
+import { findAnswered, findBlocking, isToTakeUp } from "./interrupted.js";
+import { planResume } from "./plan.js";
+import { presetsOf, requireKnownGates } from "../session/presets.js";
+import { explainEmpty, readState, whileOpen, type OpenedTask } from "../tasks/reading.js";
+import { findReserve, requireOwnName } from "../tasks/residence.js";
+import { requireFunctionsHere } from "../session/required-functions.js";
+import { isAutomatic, sealedSettings } from "./run-verb.js";
+import { viewRun } from "../session/run-view.js";
+import type { Services } from "../services/services.js";
+import { requireTrusted } from "../tasks/needed-settings.js";
+import { loadGiven, reloadWorkflow, type ReloadedWorkflow } from "../tasks/workflow-loading.js";
+
+interface Standing {
+  readonly opened: OpenedTask;
+  readonly state: TaskState;
+  readonly known: KnownTask;
+  readonly now: ReloadedWorkflow;
+  readonly plan: PlanView;
+  readonly goBack?: GoBack;
+}
+
+/** Errors: TASK_NOT_FOUND, TASK_AMBIGUOUS, OWNER_ALIVE, those of reading, of the flags' answers and of `conductOn`. */
+export async function resumeTask(services: Services, options: ResumeOptions): Promise<RunView | PlanView> {
+  const from = options.from ?? options.checkpointId;
+  return whileOpen(await findResumable(services, options), async (task) => {
+    await requireNotAlive(services, task);
+    if (options.workflow !== undefined) await loadGiven(services, options.workflow);
+    const now = await readStanding(services, task, options);
+    if (isOfProgram(now.state)) throw ofProgram(task.name);
+    const standing = from === undefined ? now : await standBack(services, now, from);
+    if (options.planOnly === true) return standing.plan;
+    if (standing.goBack === undefined && !isOpenEnded(standing.state)) return viewEnded(services, standing);
+    requireKnownSteps(standing.state, parseUnknownFlags(options.unknown));
+    const isRefused = standing.now.isChanged && options.acceptChanges !== true;
+    if (!isRefused) await requireRunnable(services, standing);
+    const presets = presetsOf(options);
+    requireKnownGates(standing.now.workflow.definition, presets, standing.state);
+    options.onPlan?.(standing.plan);
+    if (isRefused) return refuseChange(services, standing);
+    if (standing.goBack === undefined) await answerOpenQuestions(services, standing, { ...options, presets });
+    return goOn(services, standing, { by: "resume", byPerson: true, options });
+  });
+}
+
+/** Errors: FUNCTIONS_ELSEWHERE, FUNCTION_NOT_FOUND. */
+async function requireRunnable(services: Services, { opened, state, now }: Standing): Promise<void> {
+  if (state.task === undefined) return;
+  await requireFunctionsHere(services, { name: opened.task.name, origin: state.task }, now.workflow);
+}
+
+/** A living owner is named at once: no plan is made of what it is doing. Errors: OWNER_ALIVE. */
+async function requireNotAlive({ clock }: Services, task: TaskStore): Promise<void> {
+  await requireOwnerGone({ task, clock, watchMs: 0, takeOver: true });
+}
+
+function viewEnded(services: Services, { opened, state }: Standing): Promise<RunView> {
+  const notices = ["the task has ended; nothing is left to run"];
+  return viewRun(services, { opened, state, how: "finished_before", notices });
+}
+
+async function findResumable(services: Services, options: ResumeOptions): Promise<TaskStore> {
+  if (options.task !== undefined) return findTask(services, options.task, options.here === true ? "act_here" : "act");
+  if (options.checkpointId !== undefined) return findTaskOfCheckpoint(services, options.checkpointId);
+  throw new SplashdownError("USAGE_INVALID", "name a task or a checkpoint id to resume");
+}
+
+async function readStanding(
+  services: Services,
+  task: TaskStore,
+  { here }: Pick<ResumeOptions, "here"> = {},
+): Promise<Standing> {
+  const { folded, cache, ...opened } = await services.audit.watch({ task, verb: "resume" }, readState(services, task));
+  const { state } = folded;
+  if (state.task === undefined) throw await explainEmpty(services, { ...opened, folded });
+  if (here !== true)
+    await requireOwnName(services, { name: task.name, taskId: opened.vault.taskId, startedAs: state.task.name });
+  const now = await reloadWorkflow(services, state.task);
+  requireTrusted(services, now.workflow.definition);
+  return { opened, state, known: { folded, cache }, now, plan: planResume(state, now) };
+}
+
+function ofProgram(task: string): SplashdownError {
+  return new SplashdownError("USAGE_INVALID", `task ${task} is kept by a program, which goes on with it itself`, {
+    details: { task },
+  });
+}
+
+function isOpenEnded({ task }: TaskState): boolean {
+  return task !== undefined && (task.status === "running" || task.resumable);
+}
+
+async function refuseChange(services: Services, { opened, state, now, plan }: Standing): Promise<RunView> {
+  const name = opened.task.name;
+  const view = await viewRun(services, { opened, state, how: "finished_before" });
+  return {
+    ...view,
+    status: "waiting",
+    exit_status: EXIT_STATUS.personNeeded,
+    reason: `the definition ${now.file ?? ""} has changed since the task started; nothing ran`,
+    notices: [
+      ...plan.changed.map(({ path, how }) => `${path}: ${how}`),
+      `${plan.done.length} finished steps keep their results; ${plan.to_run.length + plan.to_rerun.length} would run by the definition of now`,
+    ],
+    next: `splashdown resume ${quoteArgument(name)} --accept-changes`,
+  };
+}
+
+/** Where the task would stand after going back, and what it would do from there; as it is where nothing was done since. */
+async function standBack(services: Services, standing: Standing, from: string): Promise<Standing> {
+  const { opened, now, state } = standing;
+  const { goBack, after, acted, hasMoved } = await prepareGoingBack(services, { ...opened, state }, from);
+  if (!hasMoved) return standing;
+  const { checkpointId, seq, phase } = goBack.to;
+  const plan: PlanView = {
+    ...planResume(after, now),
+    back_to: { checkpoint_id: checkpointId, seq, phase },
+    acted_since: acted,
+  };
+  return { ...standing, plan, goBack };
+}
+
+/** After going back `--on-unknown` speaks of what acted before, too. */
+function answersOf(
+  { unknown, onUnknown }: GoingOn["options"],
+  goBack: GoBack | undefined,
+): ReturnType<typeof parseUnknownFlags> {
+  const given = parseUnknownFlags(unknown);
+  if (goBack === undefined || onUnknown === undefined || onUnknown === "ask") return given;
+  return { [ANY_STEP]: { answer: onUnknown }, ...given };
+}
+
+interface GoingOn {
+  readonly by: GoOn["by"];
+  readonly byPerson: boolean;
+  readonly options: Omit<ResumeOptions, "task"> & Pick<RecoverOptions, "newHere">;
+}
+
+function goOn(
+  services: Services,
+  { opened, state, known, now, goBack }: Standing,
+  { by, byPerson, options }: GoingOn,
+): Promise<RunView> {
+  return conductOn(services, {
+    opened,
+    known,
+    by,
+    byPerson,
+    here: options.here,
+    newHere: options.newHere,
+    ...(goBack === undefined ? {} : { goBack }),
+    isToGoOn: (found) =>
+      goBack !== undefined || (byPerson ? isOpenEnded(found) : isToTakeUp(opened, found, services.clock.nowMs())),
+    workflow: now.workflow,
+    settings: sealedSettings(state, services.settings),
+    unknown: answersOf(options, goBack),
+    presets: presetsOf(options),
+    wait: options.wait,
+    signal: options.signal,
+    breakAt: options.breakAt,
+    takeOver: options.takeOver ?? false,
+    acceptLoss: options.acceptLoss ?? false,
+    acceptedDefinition: now.isChanged && options.acceptChanges === true,
+    notices: now.notices,
+    ...(options.onUnknown === undefined ? {} : { onUnknown: options.onUnknown }),
+  });
+}
+
+const TASKS_AT_ONCE = 4;
+
+type RecoveredTask = RecoverView["tasks"][number];
+
+/** Takes up what crashed and what has fallen due; each task by itself, so that a bad one stops no other. */
+export async function recoverTasks(services: Services, options: RecoverOptions): Promise<RecoverView> {
+  for (const workflow of options.workflows ?? []) await loadGiven(services, workflow);
+  const scanned = await scanTasks({
+    store: services.store,
+    openVault: (task) => services.keys.open(task, { isOneOfMany: true }),
+  });
+  const plan = planRecovery(scanned, services.clock.nowMs(), await findAnswered(services, scanned));
+  const results = new Map<string, RecoveredTask>();
+  for (const { name, why } of plan.leave) results.set(name, { task: name, action: "left", why });
+  for (const entry of scanned) {
+    const problem = await findBlocking(services, entry);
+    if (problem !== undefined) results.set(entry.name, viewProblem(entry.name, problem));
+    else if (entry.problem !== undefined) {
+      const why = `it cannot be read (${entry.problem.code.toLowerCase()}), and nothing of it is under way`;
+      results.set(entry.name, { task: entry.name, action: "left", why });
+    }
+  }
+  await mapInWindow(plan.take, TASKS_AT_ONCE, async (next) => {
+    const { auto_recovery: isOn } = services.settings.recovery_config;
+    results.set(next.name, isOn ? await recoverOne(services, next, options) : leftToPerson(next.name));
+  });
+  const tasks = [...results.values()].sort((a, b) => (a.task < b.task ? -1 : 1));
+  return { tasks, exit_status: computeRecoverStatus(tasks) };
+}
+
+function statusOf(code: ErrorCode | undefined): number {
+  return code === undefined ? EXIT_STATUS.failed : ERROR_TABLE[code].exitStatus;
+}
+
+function viewProblem(task: string, { code, message }: NonNullable<ScannedTask["problem"]>): RecoveredTask {
+  const { hint } = new SplashdownError(code, message, { details: { task } });
+  return { task, action: "failed", why: message, code, hint };
+}
+
+function computeRecoverStatus(tasks: readonly RecoveredTask[]): number {
+  const statuses = new Set<number>();
+  for (const { action, code, result } of tasks) {
+    if (result?.status === "failed") statuses.add(result.exit_status);
+    else if (action === "failed") statuses.add(statusOf(errorCodeOf({ code })));
+  }
+  const [only, second] = statuses;
+  return second === undefined ? (only ?? EXIT_STATUS.done) : EXIT_STATUS.failed;
+}
+
+function leftToPerson(task: string): RecoveredTask {
+  const why = `recovery_config.auto_recovery is off; go on with: splashdown resume ${quoteArgument(task)}`;
+  return { task, action: "left", why };
+}
+
+const REASONS: Readonly<Record<Takes, string>> = {
+  crashed: "its owner is gone",
+  due: "its time has come",
+  answered: "its question was answered",
+};
+
+async function recoverOne(
+  services: Services,
+  { name, why }: { name: string; why: Takes },
+  options: RecoverOptions,
+): Promise<RecoveredTask> {
+  const reason = REASONS[why];
+  try {
+    const task = await services.store.task(name);
+    if (task === undefined) return { task: name, action: "left", why: "it is not there any more" };
+    try {
+      const standing = await readStanding(services, task);
+      if (!(await isToTakeUp(standing.opened, standing.state, services.clock.nowMs())))
+        return { task: name, action: "left", why: "another process went on with it meanwhile, and left it" };
+      const reserve = await findReserve(services, {
+        name,
+        taskId: standing.opened.vault.taskId,
+        newHere: options.newHere,
+      });
+      if (reserve !== undefined) return { task: name, action: "left", why: reserve };
+      if (isOfProgram(standing.state)) return { task: name, action: "left", why: ofProgram(name).message };
+      if (!isAutomatic(standing.state, services.settings)) return leftToPerson(name);
+      if (standing.now.isChanged)
+        return { task: name, action: "left", why: `its definition has changed; see: splashdown resume ${name} --plan` };
+      await requireRunnable(services, standing);
+      const result = await goOn(services, standing, { by: "recover", byPerson: false, options });
+      return { task: name, action: "taken_up", why: reason, result };
+    } finally {
+      await task.close();
+    }
+  } catch (error) {
+    if (isErrorCode(error, "OWNER_ALIVE", "OWNER_UNCLEAR", "OWNER_SUPERSEDED"))
+      return { task: name, action: "left", why: messageOf(error) };
+    const failed = { task: name, action: "failed", why: `${reason}, but: ${messageOf(error)}` } as const;
+    return error instanceof SplashdownError ? { ...failed, code: error.code, hint: error.hint } : failed;
+  }
+}

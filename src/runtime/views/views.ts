@@ -1,0 +1,311 @@
+/** Turns state into the plain views that faces show. Pure; snake_case; times as ISO-8601 UTC text. */
+import type { JsonObject } from "../../base/json.js";
+import { quoteArgument } from "../../base/shell-text.js";
+import type { EngineEvent } from "../../engine/model/events.js";
+import type { Decision } from "../../engine/model/decision.js";
+import { currentStepId } from "../../engine/model/lookup.js";
+import type { CheckpointEntry, QuestionEntry, StepEntry, TaskState } from "../../engine/model/state.js";
+import type { QuestionOption } from "../../engine/model/question-option.js";
+import type { Wizard } from "../../engine/model/wizard.js";
+import { chooseGoingOn, describeProgram, isOfDefiningProgram, type Origin } from "./program-functions.js";
+import type {
+  CheckpointView,
+  DeliverableView,
+  EventView,
+  MetricsView,
+  QuestionView,
+  StepView,
+  WizardItemView,
+} from "./task-views.js";
+
+export function formatTime(atMs: number): string {
+  return new Date(atMs).toISOString();
+}
+
+interface TaskStanding {
+  readonly task: string;
+  readonly status: string;
+  readonly resumable: boolean;
+  readonly openQuestions: number;
+  /** Where its functions are. */
+  readonly origin?: Origin | undefined;
+}
+
+/** The command, or the program, that goes on with a task; `undefined` where an answer is needed first, or nothing is left to do. */
+export function chooseNext({ task, status, resumable, openQuestions, origin }: TaskStanding): string | undefined {
+  if (!resumable || status === "running" || (status === "waiting" && openQuestions > 0)) return undefined;
+  const command = `splashdown resume ${quoteArgument(task)}${status === "unclear" ? " --take-over" : ""}`;
+  return chooseGoingOn(origin, command);
+}
+
+/** What a task has used. `isOver`: nobody works on it, so the calls it had under way were cut off. */
+export function viewMetrics(state: TaskState, isOver = false): MetricsView {
+  const totals = isOver ? withCut(state) : state.totals;
+  return {
+    elapsed_time: Math.round(totals.elapsedMs) / 1000,
+    api_calls: totals.calls,
+    tokens_used: totals.tokensIn + totals.tokensOut,
+    cost_usd: totals.costMicroUsd / 1_000_000,
+    unpriced_calls: totals.unpricedCalls,
+    ...(totals.uncountedCalls === 0 ? {} : { uncounted_calls: totals.uncountedCalls }),
+    memory_peak: Math.round((totals.memoryPeakBytes / 1024 / 1024) * 10) / 10,
+  };
+}
+
+function withCut({ totals, open, steps }: TaskState): TaskState["totals"] {
+  const cut = [...open].reduce((sum, id) => sum + (steps.get(id)?.callsBegun ?? 0), 0);
+  return {
+    ...totals,
+    calls: totals.calls + cut,
+    unpricedCalls: totals.unpricedCalls + cut,
+    uncountedCalls: totals.uncountedCalls + cut,
+  };
+}
+
+export function viewDeliverables(state: TaskState): DeliverableView[] {
+  return [...state.deliverables.values()]
+    .map((saved) => ({ file: saved.file, size: saved.sizeBytes, sha256: saved.sha256, in_the_clear: true }))
+    .sort((a, b) => (a.file < b.file ? -1 : 1));
+}
+
+/** Shape: with the `origin` of a task that nobody runs, the command also says which program goes on with it. */
+export function viewQuestion(task: string, question: QuestionEntry, origin?: Origin): QuestionView {
+  const after = origin !== undefined && isOfDefiningProgram(origin) ? `  # then ${describeProgram(origin)}` : "";
+  const at = question.wizard?.items[question.wizard.cursor]?.id;
+  const sample = at === undefined ? sampleOf(question) : `${quoteArgument(at)} ANSWER`;
+  return withoutAbsent({
+    id: question.id,
+    kind: question.kind,
+    text: question.text,
+    options: question.options.map(viewOption),
+    items: question.wizard === undefined ? undefined : viewItems(question.wizard),
+    at,
+    step: question.step,
+    opened_at: formatTime(question.openedAtMs),
+    expires_at: formatMaybe(question.expiresAtMs),
+    on_expire: question.onExpire,
+    offered: question.offered,
+    status: question.status,
+    answer: question.answer,
+    answered_by: question.answeredBy,
+    answered_at: formatMaybe(question.answeredAtMs),
+    command: `splashdown answer ${quoteArgument(task)} ${quoteArgument(question.id)} ${sample}${after}`,
+  });
+}
+
+function sampleOf({ kind, options: [first] }: QuestionEntry): string {
+  const amount = kind === "limit" && first?.promptFor !== undefined ? ` ${first.promptFor.toUpperCase()}` : "";
+  return `${first?.value ?? "VALUE"}${amount}`;
+}
+
+function viewOption({
+  value,
+  label,
+  takesValue,
+  promptFor,
+  multiline,
+}: QuestionOption): QuestionView["options"][number] {
+  const more = promptFor === undefined ? {} : { prompt_for: promptFor, multiline: multiline === true };
+  return { value, label, takes_value: takesValue === true, ...more };
+}
+
+function formatMaybe(atMs: number | undefined): string | undefined {
+  return atMs === undefined ? undefined : formatTime(atMs);
+}
+
+/** A view has no keys that say nothing. */
+function withoutAbsent<T extends object>(fields: T): T {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
+}
+
+function viewItems({ items, settled }: Wizard): WizardItemView[] {
+  return items.map((item) => {
+    const { value, source } = settled[item.id] ?? {};
+    return {
+      id: item.id,
+      text: item.text,
+      ...(item.hint === undefined ? {} : { hint: item.hint }),
+      choices: item.choices,
+      allow_free_text: item.allowFreeText,
+      ...(item.default === undefined ? {} : { default: item.default }),
+      required: item.required,
+      multiline: item.multiline,
+      status: source === undefined ? "open" : source === "skipped" ? "skipped" : "answered",
+      ...(value === undefined ? {} : { answer: value }),
+    };
+  });
+}
+
+export function viewOpenQuestions(task: string, state: TaskState): QuestionView[] {
+  return [...state.questions.values()]
+    .filter((question) => question.status === "open")
+    .map((question) => viewQuestion(task, question));
+}
+
+export function viewStep(step: StepEntry): StepView {
+  return {
+    step: step.id,
+    path: step.path,
+    kind: step.kind,
+    status: step.status,
+    attempt: step.attempt,
+    phase: step.phase,
+    started_at: formatTime(step.intendedAtMs),
+    ...(step.endedAtMs === undefined ? {} : { duration: Math.max(0, step.endedAtMs - step.intendedAtMs) / 1000 }),
+    ...(step.confidence?.value === undefined ? {} : { confidence: step.confidence.value }),
+    ...(step.error === undefined
+      ? {}
+      : { error: { code: step.error.code, message: step.error.message, retryable: step.error.retryable } }),
+    ...(step.reason === undefined ? {} : { reason: step.reason }),
+    ...(step.progress === undefined ? {} : { progress: { ...step.progress } }),
+    ...(step.fallback === undefined ? {} : { fallback: step.fallback }),
+  };
+}
+
+export function viewPhases(state: TaskState): JsonObject[] {
+  return [...state.phases.values()].map((phase) => ({
+    name: phase.name,
+    number: phase.number,
+    status: phase.status,
+    iteration: phase.iteration,
+    confidence: phase.confidence ?? null,
+    spawned: phase.spawned,
+    started_at: formatTime(phase.startedAtMs),
+    ended_at: phase.endedAtMs === undefined ? null : formatTime(phase.endedAtMs),
+  }));
+}
+
+/** Source: seed 003, decisions. */
+export function viewDecisions(state: { readonly decisions: readonly Decision[] }): JsonObject[] {
+  return state.decisions.map((decision) => ({
+    timestamp: formatTime(decision.atMs),
+    agent: decision.agent,
+    type: decision.type,
+    description: decision.description,
+    rationale: decision.rationale,
+    alternatives_considered: [...decision.alternativesConsidered],
+    confidence: decision.confidence ?? null,
+    subject: decision.subject ?? null,
+  }));
+}
+
+export function countSteps(state: TaskState): { done: number; failed: number; skipped: number; open: number } {
+  const counts = { done: 0, failed: 0, skipped: 0, open: 0 };
+  for (const step of state.steps.values()) {
+    if (step.status === "completed") counts.done += 1;
+    else if (step.status === "failed") counts.failed += 1;
+    else if (step.status === "skipped") counts.skipped += 1;
+    else if (step.id === currentStepId(state, step.path)) counts.open += 1;
+  }
+  return counts;
+}
+
+export function viewCheckpoints(task: string, state: TaskState): CheckpointView[] {
+  return state.checkpoints.map((entry) => viewCheckpoint(task, entry));
+}
+
+export function viewCheckpoint(task: string, entry: CheckpointEntry): CheckpointView {
+  return {
+    task,
+    checkpoint_id: entry.checkpointId,
+    seq: entry.seq,
+    phase: entry.phase,
+    trigger: entry.trigger,
+    status: entry.status,
+    timestamp: formatTime(entry.atMs),
+    position: entry.position,
+    ...(entry.note === undefined ? {} : { note: entry.note }),
+    ...(entry.metadata === undefined ? {} : { metadata: entry.metadata }),
+    ...(entry.snapshot === undefined ? {} : { file: entry.snapshot.file, size: entry.snapshot.sizeBytes }),
+  };
+}
+
+export function viewEvent(n: number, event: EngineEvent): EventView {
+  const { atMs, type, ...facts } = event;
+  // A whole state is no news: `checkpoints show` and `diff` look into it.
+  const { state: _state, ...rest } = { state: undefined, ...facts };
+  return {
+    n,
+    at: formatTime(atMs),
+    type,
+    text: describeEvent(event),
+    event: JSON.parse(JSON.stringify(rest)) as JsonObject,
+  };
+}
+
+/** A wait that the world asked for is no failure. */
+function describeFailed({ step, error, disposition }: Extract<EngineEvent, { type: "step_failed" }>): string {
+  if (disposition.action === "pause_until")
+    return `${step} waits until ${formatTime(disposition.atMs)}: ${error.message}`;
+  // What is done about it stands in the first line: a place in a file comes with lines of its own.
+  return `${step} failed: ${error.message.replace(/$|\n/, (end) => ` (${disposition.action})${end}`)}`;
+}
+
+type Describers = { readonly [T in EngineEvent["type"]]: (event: Extract<EngineEvent, { type: T }>) => string };
+
+const percent = (value: number): string => `${Math.round(value * 100)} %`;
+
+const DESCRIBERS: Describers = {
+  task_started: (event) => `task ${event.name} started: workflow ${event.definition.name}`,
+  task_resumed: (event) =>
+    `${event.crashed ? "taken up after a crash" : "goes on"} with ${event.by} (epoch ${event.epoch})`,
+  task_closed: (event) => `task ${event.end}: ${event.reason}`,
+  scope_entered: (event) =>
+    event.phase === undefined ? `${event.path || "workflow"} entered` : `phase ${event.phase} ${event.path} started`,
+  scope_left: (event) =>
+    `${event.path || "workflow"} ${event.outcome}${event.confidence === undefined ? "" : `, confidence ${percent(event.confidence)}`}`,
+  node_skipped: (event) => `${event.path} skipped: ${event.reason}`,
+  iteration_started: (event) => `${event.path}: iteration ${event.iteration}`,
+  step_intended: (event) => `${event.path} starts${event.attempt > 1 ? ` (attempt ${event.attempt})` : ""}`,
+  server_spawned: ({ server, process }) => `tool server ${server} runs as process ${process.pid}`,
+  server_ended: ({ server, process }) => `tool server ${server}, process ${process.pid}, has ended`,
+  step_spawned: (event) => `${event.step} runs as process ${event.process.pid}`,
+  step_completed: (event) =>
+    `${event.step} done${event.confidence?.value === undefined ? "" : `, confidence ${percent(event.confidence.value)}`}${event.by === undefined ? "" : ` (by ${event.by})`}`,
+  step_failed: (event) => describeFailed(event),
+  step_cancelled: (event) => `${event.step} cancelled: ${event.reason}`,
+  time_counted: () => "the time worked so far is recorded",
+  call_begun: (event) => `${event.step} asks ${event.asked}`,
+  turn_recorded: ({ step, turn, fallback }) =>
+    `${step} turn ${turn}${fallback === undefined ? "" : `, answered by ${fallback.answered} instead of ${fallback.asked}`}`,
+  tool_intended: (event) => `${event.step} calls ${event.name}`,
+  tool_completed: (event) => `${event.step} tool call ${event.call} done`,
+  substep_intended: (event) => `${event.step} begins ${event.name}`,
+  substep_completed: (event) => `${event.step} finished ${event.name}`,
+  substep_failed: (event) => `${event.step} failed in ${event.name}: ${event.failure.message}`,
+  milestone_reached: (event) => `${event.step} reached ${event.name}`,
+  progress_reported: (event) =>
+    `${event.step}: ${event.message ?? (event.fraction === undefined ? "progress" : percent(event.fraction))}`,
+  decision_made: (event) => describeDecision(event.decision),
+  question_opened: (event) => `question: ${event.question.text}`,
+  question_answered: (event) => `${event.by} answered ${event.question}: ${event.answer}`,
+  question_moved: (event) =>
+    `${event.by} in ${event.question}: ${event.action} ${Object.keys(event.set).join(", ")}${event.outcome === undefined ? "" : ` (${event.outcome})`}`,
+  hook_told: (event) => `${event.path === undefined ? "" : `${event.path} `}${event.hook}: ${event.text}`,
+  question_reminded: (event) => `nobody has answered ${event.question} yet`,
+  channel_changed: (event) => `channel ${event.op} ${event.key}`,
+  plan_settled: ({ path, phases, again }) =>
+    `${path}: ${again === true ? "is planned anew" : phases === undefined ? "the plan stays" : `${phases.length} phases are planned`}`,
+  score_recorded: (event) => `${event.path} ${event.dimension}: ${event.score}`,
+  evaluation_completed: (event) => `${event.path} scored ${event.score}: ${event.verdict}`,
+  checkpoint_recorded: (event) => `checkpoint ${event.seq} (${event.trigger})`,
+  snapshot_written: (event) => `checkpoint ${event.seq} saved: ${event.file}`,
+  snapshot_failed: (event) => `checkpoint ${event.seq} could not be saved: ${event.error.message}`,
+  task_forked: (event) => `task ${event.name} begins as a fork of ${event.origin.name}, checkpoint ${event.origin.seq}`,
+  rolled_back: (event) => `rolled back to checkpoint ${event.seq}: ${event.reason}`,
+  pruned: (event) => `removed ${event.files.length} checkpoint files: ${event.reason}`,
+  delivered: (event) => `${event.saved.map(({ file }) => file).join(", ")} written`,
+  noted: (event) => event.text,
+};
+
+export function describeEvent(event: EngineEvent): string {
+  const describe = DESCRIBERS[event.type] as (event: EngineEvent) => string;
+  const text = describe(event);
+  // An answer says already what it decides.
+  const isSaid = event.type === "decision_made" || event.type.startsWith("question_");
+  return event.decision === undefined || isSaid ? text : `${text}; ${describeDecision(event.decision)}`;
+}
+
+export function describeDecision({ agent, description }: Decision): string {
+  return `${agent} decided: ${description}`;
+}
