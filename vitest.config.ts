@@ -1,4 +1,8 @@
+import { execFileSync } from "node:child_process";
 import { defineConfig } from "vitest/config";
+
+// Types and validators of the schemas, which the sources import.
+execFileSync(process.execPath, ["scripts/generate-types.mjs"], { cwd: import.meta.dirname, stdio: "inherit" });
 
 export default defineConfig({
   test: {
