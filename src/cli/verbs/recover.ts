@@ -1,12 +1,7 @@
 /** `splashdown recover`: takes up every crashed task and every one whose time has come. */
 import type { Command } from "commander";
 import type { RecoverView } from "../../runtime/contract.js";
-import {
-  describeShared,
-  shareProblems,
-  type SharedProblem,
-  type TaskProblem,
-} from "../../runtime/verbs/health/shared-problems.js";
+import { describeShared, shareProblems, type SharedProblem, type TaskProblem } from "../../base/shared-problems.js";
 import type { CliDeps } from "../terminal/deps.js";
 import { cleanForTerminal } from "../terminal/output.js";
 import { watchProgress } from "../terminal/progress.js";

@@ -5,7 +5,7 @@ import { SplashdownError } from "../../base/errors.js";
 import type { EventView, StepView, TaskSummaryView, TaskView } from "../../runtime/contract.js";
 import { statusOfSignal, type CliDeps, type Streams } from "../terminal/deps.js";
 import { quoteArgument } from "../../base/shell-text.js";
-import { describeShared, shareProblems } from "../../runtime/verbs/health/shared-problems.js";
+import { describeShared, shareProblems } from "../../base/shared-problems.js";
 import type { CommandWriter } from "../command/next-command.js";
 import { formatGoingOn, formatQuestion } from "../text/run-text.js";
 import {

@@ -64,7 +64,7 @@ describe("splashdown without a task", () => {
     const loaded = await listLoaded(openPlace(), ["--help"]);
     expect(loaded).toContain("dist/cli/main.js");
     const own =
-      /^node_modules\/commander\/|^dist\/(?:cli|base)\/|^dist\/runtime\/(?:environment|system-clock)\.js$|^dist\/process\/initial-environment\.js$/;
+      /^node_modules\/commander\/|^dist\/(?:cli|base)\/|^dist\/runtime\/platform\/(?:environment|system-clock)\.js$|^dist\/process\/initial-environment\.js$/;
     expect(loaded.filter((path) => !own.test(path))).toEqual([]);
   });
 });

@@ -232,7 +232,7 @@ describe("debug replay and diff-checkpoints", () => {
     const other = await place.run(["debug", "diff-checkpoints", "--from=1", "--to=3", "--task=t"]);
     expect(other.code).toBe(1);
     expect(other.stdout).toMatch(
-      /^t:1 → t:3: 6 differences, first at step 2 main\/s2@1\.1\n\nstep 2 main\/s2@1\.1\n\+ \{"status":"completed"\}\n/,
+      /^t:1 → t:3: 7 differences, first at step 2 main\/s2@1\.1\n\nstep 2 main\/s2@1\.1\n\+ \{"status":"completed"\}\n/,
     );
   });
 

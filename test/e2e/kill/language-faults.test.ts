@@ -248,17 +248,13 @@ for_each:
 
 describe("FAULTS 19: a loop in a nested workflow in an item that is killed after every step", () => {
   const LIMIT = 10;
-  const looping = `${head("inner", "write")}agents:
+  const looping = `${head("inner", "write").replace("max_iterations: 100", `max_iterations: ${LIMIT}`)}agents:
   - ${step("write", "write {{ context.iteration }}", to("judge"))}
   - ${step("judge", "judge {{ context.iteration }}", to("write"))}
 `;
 
-  it("stops at the limit of the task over all processes, counts its passes on, and a new task starts at one", async () => {
-    const workflow = each("{name: sub, type: workflow, workflow: inner.yaml}").replace(
-      "max_iterations: 100",
-      `max_iterations: ${LIMIT}`,
-    );
-    const place = prepare({ workflow, inner: looping });
+  it("stops at the limit of its file over all processes, counts its passes on, and a new task starts at one", async () => {
+    const place = prepare({ workflow: each("{name: sub, type: workflow, workflow: inner.yaml}"), inner: looping });
     const killed = (...args: string[]) => runKilledAt(place, "done:1", args);
     let ended = await killed("run", "wf.yaml", "one", "list=[0]");
     let kills = 0;

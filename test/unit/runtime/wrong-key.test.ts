@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { createProgram } from "../../../src/cli/program.js";
 import { createEnvironment } from "../../../src/runtime/platform/environment.js";
 import { openSplashdown } from "../../../src/runtime/open.js";
-import { shareProblems } from "../../../src/runtime/verbs/health/shared-problems.js";
+import { shareProblems } from "../../../src/base/shared-problems.js";
 import { openPlace } from "../../support/command-place.js";
 
 const WORKFLOW = `workflow: {name: seven}

@@ -11,7 +11,7 @@ import { listUnfinishedChanges } from "../keys/keys-verbs.js";
 import { checkModels } from "../../services/model-check.js";
 import { openReadable } from "../../keychain/readable-tasks.js";
 import type { Services } from "../../services/services.js";
-import { describeShared, shareProblems } from "./shared-problems.js";
+import { describeShared, shareProblems } from "../../../base/shared-problems.js";
 import { listSummaries } from "../../tasks/summaries.js";
 import { proveTasks } from "./task-proof.js";
 import { listUnacknowledgedKeys } from "../../keychain/acknowledged-keys.js";

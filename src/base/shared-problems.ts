@@ -3,7 +3,7 @@
  *
  * Pure. Fingerprints that differ from task to task, as those of passphrases do, are left out of what is said of many.
  */
-import { formatCount } from "../../../base/plain-text.js";
+import { formatCount } from "./plain-text.js";
 
 export interface TaskProblem {
   readonly task: string;
