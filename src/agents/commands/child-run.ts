@@ -1,5 +1,6 @@
 /** Runs one program for a step: spawn, durable `spawned`, release, and an end of the whole tree when the signal fires. */
 import path from "node:path";
+import { selectErrorLine } from "../../base/error-lines.js";
 import { SplashdownError, isErrorCode } from "../../base/errors.js";
 import type { JsonValue } from "../../base/json.js";
 import { LIMITS } from "../../base/limits.js";
@@ -112,8 +113,8 @@ export function requireCommand(value: JsonValue | undefined): readonly string[] 
 /** What to say of a program that did not end with 0. */
 export function exitError(command: readonly string[], result: ChildResult): SplashdownError {
   const how = result.signal === undefined ? `ended with ${String(result.exitCode)}` : `was ended by ${result.signal}`;
-  const lastLine = result.stderrTail.trimEnd().split("\n").at(-1) ?? "";
-  return new SplashdownError("STEP_FAILED", `${command[0] ?? ""} ${how}${lastLine === "" ? "" : `: ${lastLine}`}`, {
+  const line = selectErrorLine(result.stderrTail);
+  return new SplashdownError("STEP_FAILED", `${command[0] ?? ""} ${how}${line === "" ? "" : `: ${line}`}`, {
     details: { exit_code: result.exitCode ?? null, signal: result.signal ?? null, stderr: result.stderrTail },
   });
 }

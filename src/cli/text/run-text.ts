@@ -1,7 +1,7 @@
 /** The text of a run's end and of a resume plan. */
 import { formatCount } from "../../base/plain-text.js";
 import { quoteArgument } from "../../base/shell-text.js";
-import type { PlanView, QuestionView, RunView } from "../../runtime/contract.js";
+import type { FailureView, PlanView, QuestionView, RunView } from "../../runtime/contract.js";
 import type { Streams } from "../terminal/deps.js";
 import type { CommandWriter } from "../command/next-command.js";
 import { cleanForTerminal, colourStatus, coloursOf, formatDuration, formatSize, textOf } from "../terminal/output.js";
@@ -19,6 +19,7 @@ export function formatRun(view: RunView, streams: Streams, write: CommandWriter)
   const lines = [
     `${colourStatus(colours, view.status)}  ${colours.bold(cleanForTerminal(view.task))}${HOW[view.how]}: ${cleanForTerminal(view.reason)}`,
     `  steps ${steps.done} done${countOf(steps.failed, "failed")}${countOf(steps.skipped, "skipped")}${countOf(steps.open, "open")}, ${formatDuration(metrics.elapsed_time)}`,
+    ...formatFailures(view.failures ?? [], streams),
     ...formatCost(view),
     ...formatOutput(view, write),
     ...view.deliverables.map((file) => `  ${view.folder}/${file.file}  ${formatSize(file.size)}, written in the clear`),
@@ -37,6 +38,24 @@ function formatNext({ next, resume_at: until }: RunView): string[] {
 /** A command, or what to do where none is enough. */
 export function formatGoingOn(next: string): string {
   return next.startsWith("splashdown ") ? `go on with: ${next}` : `to go on, ${next}`;
+}
+
+/** Each failed step with its error, and below it what its program said. */
+function formatFailures(failures: readonly FailureView[], streams: Streams): string[] {
+  const colours = coloursOf(streams);
+  return failures.flatMap(({ step, message, stderr }) => [
+    `  ${colours.red("✗")} ${cleanForTerminal(`${step}: ${message}`).replaceAll("\n", "\n    ")}`,
+    ...formatStderr(stderr).map((line) => colours.dim(`    ${line}`)),
+  ]);
+}
+
+/** What a failed program wrote, set off from what we say. */
+export function formatStderr(stderr: unknown): string[] {
+  return typeof stderr === "string"
+    ? cleanForTerminal(stderr)
+        .split("\n")
+        .map((line) => `| ${line}`)
+    : [];
 }
 
 function countOf(count: number, what: string): string {

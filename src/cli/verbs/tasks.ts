@@ -7,7 +7,7 @@ import { statusOfSignal, type CliDeps, type Streams } from "../terminal/deps.js"
 import { quoteArgument } from "../../base/shell-text.js";
 import { describeShared, shareProblems } from "../../base/shared-problems.js";
 import type { CommandWriter } from "../command/next-command.js";
-import { formatGoingOn, formatQuestion } from "../text/run-text.js";
+import { formatGoingOn, formatQuestion, formatStderr } from "../text/run-text.js";
 import {
   cleanForTerminal,
   colourStatus,
@@ -268,10 +268,17 @@ function formatSteps(view: TaskView): string[] {
     step.error === undefined ? "" : (textOf(step.error["message"]).split("\n")[0] ?? "").slice(0, 100),
   ]);
   const cut = view.steps.length - steps.length;
+  const [head = "", ...lines] = formatTable(["  STEP", "STATUS", "", "TIME", "CONFIDENCE", ""], rows).split("\n");
   return [
     ...(cut > 0 ? [`  … ${cut} earlier steps (--json has all)`] : []),
-    formatTable(["  STEP", "STATUS", "", "TIME", "CONFIDENCE", ""], rows),
+    head,
+    ...lines.flatMap((line, index) => [line, ...formatSaid(steps[index])]),
   ];
+}
+
+/** What the program of a failed step said, below it. */
+function formatSaid(step: StepView | undefined): string[] {
+  return step?.status === "failed" ? formatStderr(step.error?.["stderr"]).map((line) => `      ${line}`) : [];
 }
 
 /** A step's first visit goes by its path; later ones, and those after a roll-back, by their whole identity. */

@@ -6,7 +6,7 @@ import { describeLostAnswers } from "../tasks/lost-answers.js";
 import type { QuestionView, RunView } from "../views/task-views.js";
 import { resolveValue, viewQuestions, type OpenedTask } from "../tasks/reading.js";
 import type { Services } from "../services/services.js";
-import { chooseNext, countSteps, formatTime, viewDeliverables, viewMetrics } from "../views/views.js";
+import { chooseNext, countSteps, formatTime, viewDeliverables, viewFailures, viewMetrics } from "../views/views.js";
 import { listUnacknowledgedKeys } from "../keychain/acknowledged-keys.js";
 
 export interface RunViewParts {
@@ -35,6 +35,7 @@ export async function viewRun(services: Services, parts: RunViewParts): Promise<
     folder: task.deliverablesFolder,
     how,
     steps: countSteps(state),
+    ...viewFailures(state),
     metrics: viewMetrics(state),
     notices: [...notices, ...lost, ...reminders],
     output: state.task?.output === undefined ? undefined : await resolveValue(opened, state.task.output),

@@ -22,9 +22,20 @@ export interface RunView {
   /** `started`, `taken_up` (a crashed task went on), `resumed`, `finished_before` (nothing ran). */
   readonly how: "started" | "taken_up" | "resumed" | "finished_before";
   readonly steps: { readonly done: number; readonly failed: number; readonly skipped: number; readonly open: number };
+  /** Steps that failed and stand so, in their order; the last ones where they are many. Absent where none did. */
+  readonly failures?: readonly FailureView[];
   readonly metrics: MetricsView;
   readonly recovery?: JsonObject;
   readonly notices: readonly string[];
+}
+
+/** A failed step, with what its program said of it. */
+export interface FailureView {
+  readonly step: string;
+  readonly code: string;
+  readonly message: string;
+  /** The lines of stderr around the error, without what a runtime adds. */
+  readonly stderr?: string;
 }
 
 export interface MetricsView {

@@ -1,7 +1,8 @@
 /** Turns state into the plain views that faces show. Pure; snake_case; times as ISO-8601 UTC text. */
+import { selectErrorLines } from "../../base/error-lines.js";
 import type { JsonObject } from "../../base/json.js";
 import { quoteArgument } from "../../base/shell-text.js";
-import type { EngineEvent } from "../../engine/model/events.js";
+import type { EngineEvent, StepError } from "../../engine/model/events.js";
 import type { Decision } from "../../engine/model/decision.js";
 import { currentStepId } from "../../engine/model/lookup.js";
 import type { CheckpointEntry, QuestionEntry, StepEntry, TaskState } from "../../engine/model/state.js";
@@ -12,6 +13,7 @@ import type {
   CheckpointView,
   DeliverableView,
   EventView,
+  FailureView,
   MetricsView,
   QuestionView,
   StepView,
@@ -155,11 +157,37 @@ export function viewStep(step: StepEntry): StepView {
     ...(step.confidence?.value === undefined ? {} : { confidence: step.confidence.value }),
     ...(step.error === undefined
       ? {}
-      : { error: { code: step.error.code, message: step.error.message, retryable: step.error.retryable } }),
+      : {
+          error: {
+            code: step.error.code,
+            message: step.error.message,
+            retryable: step.error.retryable,
+            ...viewStderr(step.error),
+          },
+        }),
     ...(step.reason === undefined ? {} : { reason: step.reason }),
     ...(step.progress === undefined ? {} : { progress: { ...step.progress } }),
     ...(step.fallback === undefined ? {} : { fallback: step.fallback }),
   };
+}
+
+/** The lines of a failed program that matter. */
+function viewStderr({ details }: StepError): { readonly stderr?: string } {
+  const written = details?.["stderr"];
+  const lines = typeof written === "string" ? selectErrorLines(written) : [];
+  return lines.length === 0 ? {} : { stderr: lines.join("\n") };
+}
+
+const FAILURES_MAX = 20;
+
+/** What failed and was not done again since. */
+export function viewFailures(state: TaskState): { readonly failures?: readonly FailureView[] } {
+  const failures = [...state.steps.values()].flatMap(({ id, path, status, error }) =>
+    status === "failed" && error !== undefined && id === currentStepId(state, path)
+      ? [{ step: id, code: error.code, message: error.message, ...viewStderr(error) }]
+      : [],
+  );
+  return failures.length === 0 ? {} : { failures: failures.slice(-FAILURES_MAX) };
 }
 
 export function viewPhases(state: TaskState): JsonObject[] {

@@ -7,6 +7,7 @@
  * Source: modelcontextprotocol.io, specification 2025-11-25, transports, stdio.
  */
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { selectErrorLine } from "../../../base/error-lines.js";
 import { SplashdownError } from "../../../base/errors.js";
 import { LIMITS } from "../../../base/limits.js";
 import { LineSplitter } from "../../../base/line-splitter.js";
@@ -88,12 +89,12 @@ export class ChildTransport implements Transport {
 
   /** What is known of a server that does not do its work: how it ended, what it wrote instead. */
   describe(): string {
-    const lastLine = this.#stderrTail.trimEnd().split("\n").at(-1) ?? "";
+    const errorLine = selectErrorLine(this.#stderrTail);
     const strange =
       this.#strangeLines === 0
         ? ""
         : `${this.#strangeLines} lines of its output are no messages, first ${JSON.stringify(this.#firstStrange)}`;
-    return [this.failure?.message ?? "", strange, lastLine].filter((part) => part !== "").join("; ");
+    return [this.failure?.message ?? "", strange, errorLine].filter((part) => part !== "").join("; ");
   }
 
   #take(line: string, isCut: boolean): void {
