@@ -6,6 +6,7 @@
  * forty of each, once per owner; and because it shares no fate with the owner's runtime. It is started with no
  * environment but a PATH for `cat`, `ps` and `sleep`.
  *
+ * Its arguments are the owner's number and, for each group that a keeper before it kept, `GROUP START MARK`.
  * It reads lines, `add GROUP START MARK` (answered with GROUP: from then on the group is kept) and `drop GROUP START MARK`, and
  * waits for the end of its input, which the system brings about however the owner dies. Then it ends what is left: TERM,
  * a second of patience, KILL for a second. A group whose leader has another start is a later process's and is left alone.
@@ -65,11 +66,19 @@ is_any_left() {
   return 1
 }
 
+# keep GROUP START MARK
+keep() {
+  groups="$groups$1:$2 "
+  [ -z "$3" ] || marks="$marks$3 "
+}
+
+[ $# -eq 0 ] || shift
+for kept in "$@"; do keep $kept; done
+
 while IFS=' ' read -r word group start mark; do
   case $word in
     add)
-      groups="$groups$group:$start "
-      [ -z "$mark" ] || marks="$marks$mark "
+      keep "$group" "$start" "$mark"
       echo "$group" ;;
     drop)
       case $groups in

@@ -59,8 +59,10 @@ export class Keeper {
       this.#startsWithoutAnswer = 0;
       throw startError(`it ended ${STARTS_WITHOUT_ANSWER_MAX} times without an answer`);
     }
-    this.#process = this.#spawn();
-    for (const leader of this.#groups.values()) this.#tell("add", leader);
+    const isWaiting = ({ pid }: KeptGroup): boolean => this.#waiting.has(pid);
+    const groups = [...this.#groups.values()];
+    this.#process = this.#spawn(groups.filter((leader) => !isWaiting(leader)));
+    for (const leader of groups.filter(isWaiting)) this.#tell("add", leader);
   }
 
   /** Resolves when the keeper answers for the group. Errors: STORE_BUSY when it cannot be started. */
@@ -126,8 +128,10 @@ export class Keeper {
     }
   }
 
-  #spawn(): KeeperProcess {
-    const keeper = spawn("/bin/sh", ["-c", this.#program, "splashdown-keeper", String(process.pid)], {
+  /** What the keeper before this one kept is told with its start: the owner may die at any moment after it. */
+  #spawn(kept: readonly KeptGroup[]): KeeperProcess {
+    const told = kept.map(describeGroup);
+    const keeper = spawn("/bin/sh", ["-c", this.#program, "splashdown-keeper", String(process.pid), ...told], {
       cwd: "/",
       detached: true,
       env: SYSTEM_ENVIRONMENT,
@@ -149,8 +153,8 @@ export class Keeper {
     return keeper;
   }
 
-  #tell(word: "add" | "drop", { pid, startText, mark }: KeptGroup): void {
-    this.#process?.stdin.write(`${word} ${pid} ${startText}${mark === undefined ? "" : ` ${mark}`}\n`);
+  #tell(word: "add" | "drop", group: KeptGroup): void {
+    this.#process?.stdin.write(`${word} ${describeGroup(group)}\n`);
   }
 
   #answered(pid: number): void {
@@ -159,6 +163,10 @@ export class Keeper {
     this.#waiting.get(pid)?.resolve();
     this.#waiting.delete(pid);
   }
+}
+
+function describeGroup({ pid, startText, mark }: KeptGroup): string {
+  return `${pid} ${startText}${mark === undefined ? "" : ` ${mark}`}`;
 }
 
 function startError(why: string): SplashdownError {
