@@ -1,4 +1,5 @@
 /** The kill loop under a user without patience, in short: every store, and planted faults. */
+import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { PROJECT_FOLDER, runCommand } from "../../support/built-program.js";
@@ -10,7 +11,11 @@ const STORES = ["file", "sqlite", ...(findPostgres() === undefined ? [] : ["post
 function runLoop(...args: string[]) {
   const loop = join(PROJECT_FOLDER, "scripts/kill-loop.mjs");
   const words = [loop, "--impatient", "--workers", "1", ...args];
-  return withFolder((cwd) => runCommand(words, { cwd, program: process.execPath, env: { TMPDIR: cwd } }));
+  return withFolder((cwd) => {
+    // A Postgres that root starts runs as another user, below this folder.
+    chmodSync(cwd, 0o711);
+    return runCommand(words, { cwd, program: process.execPath, env: { TMPDIR: cwd } });
+  });
 }
 
 describe("the kill loop under a user who types again and again", () => {

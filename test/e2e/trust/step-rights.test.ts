@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { PROGRAM } from "../../support/built-program.js";
 import { openPlace, type CommandPlace } from "../../support/command-place.js";
+import { isRunning } from "../../support/process-probe.js";
 import { until } from "../../support/real-clock.js";
 
 const NODE = process.execPath;
@@ -101,6 +102,7 @@ describe("the keys of the one that runs a step", () => {
     const { pid } = JSON.parse(stdout) as { pid: number };
     await until("it paid", () => place.ledger().length === 1);
     expect(pid).toBeGreaterThan(1);
+    await until("it has ended", () => !isRunning(pid));
     expect(KEY).toBe(place.env["SPLASHDOWN_KEY"]);
   });
 });
