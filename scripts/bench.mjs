@@ -1,5 +1,5 @@
 // Measures Splashdown on this machine, each figure beside its bound in the same run, and beside what a user would pick
-// instead. `--results` keeps what was measured, `--readme` writes it into the README. A figure over its bound is told.
+// instead. `--results` keeps what was measured, `--readme` writes it into docs/benchmarks.md. A figure over its bound is told.
 //   node scripts/bench.mjs [--json] [--quick] [--no-peers] [--results FILE] [--readme]
 import { readFileSync, writeFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
@@ -54,6 +54,6 @@ else for (const line of [...describePeers(found), describeMachine(found)]) conso
 const file = values.results ?? (values.readme ? RESULTS : undefined);
 if (file !== undefined) writeFileSync(file, `${JSON.stringify(found, undefined, 2)}\n`);
 if (values.readme) {
-  const path = join(import.meta.dirname, "../README.md");
+  const path = join(import.meta.dirname, "../docs/benchmarks.md");
   writeFileSync(path, writeTable(readFileSync(path, "utf8"), found));
 }

@@ -1,6 +1,6 @@
 // Runs, on every store there is here, Redis before Postgres among them: the suite of the store's contract, the stories of a
 // task, those of FAULTS and the kill loop; prints a table of what passed, and by name what did not. `--readme` writes the
-// table into the README. Two run side by side; each says when it is done.
+// table into docs/operations/stores.md. Two run side by side; each says when it is done.
 //   node scripts/stores.mjs [--readme] [--suite] [--only KIND,KIND] [--kills N] [--into FOLDER] [--built]
 // --suite: only the contract. --kills: of each kill loop; six of ten of them on PGlite, whose start takes a second. --into: what
 // each said stays there, and a run that finds it there does not ask again; so a run that was ended goes on.
@@ -108,7 +108,7 @@ try {
   const faults = [...findFaults(results), ...broken];
   for (const fault of faults) console.log(`FAULT ${fault}`);
   if (values.readme && faults.length === 0) {
-    const path = join(root, "README.md");
+    const path = join(root, "docs/operations/stores.md");
     writeFileSync(path, placeTable(readFileSync(path, "utf8"), table));
   }
   process.exitCode = faults.length === 0 ? 0 : 1;

@@ -1,7 +1,7 @@
-// What the bench found, as lines of text and as the README's table. Pure but for the place of the kept results.
+// What the bench found, as lines of text and as the table of docs/benchmarks.md. Pure but for the place of the kept results.
 import { join } from "node:path";
 
-/** What the README's table is made from. */
+/** What that table is made from. */
 export const RESULTS = join(import.meta.dirname, "results.json");
 
 const BEGIN = "<!-- bench: made by `npm run bench -- --readme` -->";
@@ -55,6 +55,6 @@ export function formatTable(found) {
 /** The text with the table in it. Errors: where the text has no marks. */
 export function writeTable(text, found) {
   const [from, to] = [text.indexOf(BEGIN), text.indexOf(END)];
-  if (from < 0 || to < from) throw new Error("the README has no place for the results of the bench");
+  if (from < 0 || to < from) throw new Error("the page has no place for the results of the bench");
   return text.slice(0, from) + formatTable(found) + text.slice(to + END.length);
 }

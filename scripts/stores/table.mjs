@@ -76,9 +76,9 @@ export function formatRows(rows) {
   return [`| store | ${groups.join(" | ")} |`, `| --- |${" --- |".repeat(groups.length)}`, ...lines].join("\n");
 }
 
-/** The README with the table between its marks. */
-export function placeTable(readme, table) {
-  const [from, to] = [readme.indexOf(BEGIN), readme.indexOf(END)];
-  if (from < 0 || to < from) throw new Error("the README has no place for the table of stores");
-  return `${readme.slice(0, from + BEGIN.length)}\n\n${table}\n\n${readme.slice(to)}`;
+/** The page with the table between its marks. */
+export function placeTable(page, table) {
+  const [from, to] = [page.indexOf(BEGIN), page.indexOf(END)];
+  if (from < 0 || to < from) throw new Error("the page has no place for the table of stores");
+  return `${page.slice(0, from + BEGIN.length)}\n\n${table}\n\n${page.slice(to)}`;
 }

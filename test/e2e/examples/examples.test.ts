@@ -29,9 +29,9 @@ async function runTwice(
   return { place, whole, resumed };
 }
 
-describe("the examples of the README", () => {
-  const readme = readFileSync(join(PROJECT_FOLDER, "README.md"), "utf8");
-  const commands = [...readme.matchAll(/\| `splashdown (run examples\/([^/]+)\/\S+)` \|$/gm)].map(
+describe("the examples of docs/examples.md", () => {
+  const page = readFileSync(join(PROJECT_FOLDER, "docs/examples.md"), "utf8");
+  const commands = [...page.matchAll(/\| `splashdown (run examples\/([^/]+)\/\S+)` \|$/gm)].map(
     ([, words = "", name = ""]) => ({
       name,
       words: words.split(" "),

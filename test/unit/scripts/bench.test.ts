@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { describePeers, formatLine, formatTable, RESULTS, writeTable } from "../../../scripts/measures/results.mjs";
 
-const readme = readFileSync(join(import.meta.dirname, "../../../README.md"), "utf8");
+const page = readFileSync(join(import.meta.dirname, "../../../docs/benchmarks.md"), "utf8");
 const kept = JSON.parse(readFileSync(RESULTS, "utf8"));
 
 describe("the results of the bench", () => {
-  it("stand in the README as they were measured", () => {
-    expect(readme).toContain(formatTable(kept));
+  it("stand in their page as they were measured", () => {
+    expect(page).toContain(formatTable(kept));
   });
 
   it("have a figure, a ratio and a bound for each measure, and say whether it is met", () => {
@@ -22,9 +22,9 @@ describe("the results of the bench", () => {
   });
 
   it("replace the table between the marks and nothing else", () => {
-    const changed = writeTable(readme, { ...kept, at: "1969-07-24" });
+    const changed = writeTable(page, { ...kept, at: "1969-07-24" });
     expect(changed).toContain("Measured 1969-07-24");
-    expect(writeTable(changed, kept)).toBe(readme);
+    expect(writeTable(changed, kept)).toBe(page);
     expect(() => writeTable("# no marks", kept)).toThrow("no place for the results");
   });
 

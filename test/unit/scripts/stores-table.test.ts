@@ -44,7 +44,7 @@ describe("the table of stores", () => {
     ]);
   });
 
-  it("goes between its marks in the README, and nowhere else", () => {
+  it("goes between its marks in a page, and nowhere else", () => {
     const readme = "a\n<!-- stores: made by scripts/stores.mjs --readme -->\nold\n<!-- /stores -->\nb\n";
     expect(placeTable(readme, "new")).toBe(
       "a\n<!-- stores: made by scripts/stores.mjs --readme -->\n\nnew\n\n<!-- /stores -->\nb\n",

@@ -1,4 +1,4 @@
-/** The table of the README that says where Conductor's files mean something else here: each row is shown, and none is missing. */
+/** The table of docs/conductor.md that says where Conductor's files mean something else here: each row is shown, and none is missing. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { JsonValue } from "../../../src/base/json.js";
@@ -8,11 +8,11 @@ import { renderText } from "../../../src/definition/templates/templates.js";
 import type { MachineScope } from "../../../src/definition/model/workflow.js";
 import { faultsOf, loadText } from "../../support/workflow-files.js";
 
-const README = readFileSync(new URL("../../../README.md", import.meta.url), "utf8");
+const PAGE = readFileSync(new URL("../../../docs/conductor.md", import.meta.url), "utf8");
 
 /** Rows of the table, by their first cell. */
 function readRows(): ReadonlyMap<string, string> {
-  const [, table = ""] = README.split("| in Conductor | here |\n| --- | --- |\n");
+  const [, table = ""] = PAGE.split("| in Conductor | here |\n| --- | --- |\n");
   const lines = table.slice(0, table.indexOf("\n\n")).split("\n");
   return new Map(
     lines.map((line) => line.split(" | ").map((cell) => cell.replace(/^\| | \|$/g, "")) as [string, string]),
@@ -112,7 +112,7 @@ const SHOWN: Readonly<Record<string, () => Promise<void> | void>> = {
   },
 };
 
-describe("the README's table of exceptions", () => {
+describe("the table of exceptions for Conductor's files", () => {
   const rows = [...readRows().keys()];
   const checkOf = (row: string) => Object.entries(SHOWN).find(([words]) => row.startsWith(words))?.[1];
 
