@@ -12,6 +12,7 @@ import { CommanderError, type Command } from "commander";
 import { EXIT_STATUS } from "../base/error-table.js";
 import { errnoOf, errorCodeOf, messageOf, SplashdownError } from "../base/errors.js";
 import { readVariable, takeKeyVariables } from "../runtime/platform/environment.js";
+import { boundHeap } from "../runtime/platform/heap-bounds.js";
 import { ANSWER_FLAG, runAgainAside } from "./command/aside.js";
 import type { CliDeps, GlobalOptions, Streams } from "./terminal/deps.js";
 import { repeatFlags } from "./command/next-command.js";
@@ -28,6 +29,7 @@ const SIGNAL_STATUS = {
 } as const;
 
 async function main(args: readonly string[]): Promise<number> {
+  boundHeap();
   takeKeyVariables();
   const streams = createStreams(args);
   let status: number = EXIT_STATUS.done;

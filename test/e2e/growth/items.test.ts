@@ -70,10 +70,24 @@ describe("a nested workflow", () => {
 });
 
 const FUNCTION_ITEMS = join(PROJECT_FOLDER, "test/support/programs/function-items.mjs");
-/** For the whole process. */
+const FUNCTION_ITEMS_WORKFLOW = join(PROJECT_FOLDER, "scripts/measures/function-items.mjs");
+const MIB = 2 ** 20;
+/** For the whole process of the command. */
+const COMMAND_MIB_MAX = 150;
+/** For a program that uses the library: how far its heap grows is its own matter. */
 const RESIDENT_MIB_MAX = 256;
 
 describe("items that are functions, each of which fires a checkpoint", () => {
+  it("[reliability 5] 10,000 of ten bytes stay within 150 MiB in the process of the command", async () => {
+    const place = openPlace();
+    place.write("in.json", listOf(10_000));
+    const args = ["run", FUNCTION_ITEMS_WORKFLOW, "--inputs", "in.json", "--task", "t", "--quiet", "--json"];
+    const { code, stderr, json } = await place.run(args);
+    expect({ code, output: json<RunView>().output }).toEqual({ code: 0, output: { count: 10_000 } });
+    const { peakBytes } = JSON.parse(stderr.trim().split("\n").at(-1) ?? "") as { peakBytes: number };
+    expect(peakBytes / MIB).toBeLessThan(COMMAND_MIB_MAX);
+  });
+
   it.each([
     {
       title: "[reliability 5 kin] 10,000 of ten bytes stay resident within a number",
