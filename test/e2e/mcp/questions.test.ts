@@ -45,7 +45,10 @@ describe("gates of a task that an agent started", () => {
     place.write("wf.yaml", TWO_GATES);
     const agent = await openAgent(place, ALLOWED);
     await agent.call("run_workflow", { file: "wf.yaml", task: "t" });
-    expect((await agent.wait("t", 20)).result).toMatchObject({ status: "running", waits_for: { text: "first?" } });
+    await until("the first gate is open", async () =>
+      (await askedOf(agent, "t")).some(({ text }) => text === "first?"),
+    );
+    expect((await agent.wait("t", 1)).result).toMatchObject({ status: "running", waits_for: { text: "first?" } });
     const byPerson = await place.run(["answer", "t", "first", "approve", "--json"]);
     expect(byPerson.json<AnswerView>()).toMatchObject({ owner_alive: true, by: "tester" });
     const isAsked = async () => (await askedOf(agent, "t")).some(({ text }) => text === "second?");
