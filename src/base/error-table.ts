@@ -134,6 +134,7 @@ export const ERROR_TABLE = {
     "splashdown checkpoints list {task?}",
   ),
   CHECKPOINT_AMBIGUOUS: entry(S.usage, "several checkpoints fit", "splashdown checkpoints list {task?}"),
+  STEP_NOT_FOUND: entry(S.notFound, "no step of the task has that identity, path or name", "splashdown show {task}"),
   QUESTION_NOT_FOUND: entry(S.notFound, "no open question has that id", "splashdown show {task}"),
   QUESTION_CLOSED: entry(S.usage, "the question has been answered already", "splashdown show {task}"),
   ANSWER_INVALID: entry(S.usage, "the answer is not one of the options", "splashdown show {task}"),

@@ -63,7 +63,17 @@ function createFaceVerbs(
   services: Services,
 ): Pick<
   Splashdown,
-  "list" | "running" | "show" | "events" | "validate" | "graph" | "metrics" | "timeline" | "confidence" | "audit"
+  | "list"
+  | "running"
+  | "show"
+  | "showStep"
+  | "events"
+  | "validate"
+  | "graph"
+  | "metrics"
+  | "timeline"
+  | "confidence"
+  | "audit"
 > {
   const loadAudit = () => import("./verbs/audit-verbs.js");
   return {
@@ -78,6 +88,7 @@ function createFaceVerbs(
       const { viewTask, whileOpen } = await import("./tasks/reading.js");
       return whileOpen(await openTask(services, reference), (task) => viewTask(services, task));
     },
+    showStep: async (task, step) => (await import("./verbs/reports/step-detail.js")).readStep(services, task, step),
     async *events(task, options) {
       yield* (await import("./verbs/reports/event-stream.js")).streamEvents(services, task, options);
     },

@@ -48,6 +48,7 @@ import type {
   ValidateCheckpointView,
   ValidateView,
 } from "./views/verb-views.js";
+import type { StepDetailView } from "./views/step-views.js";
 import type { ProgramState, ProgramCheckpoints } from "./views/program-views.js";
 
 export type * from "./views/bundle-views.js";
@@ -55,6 +56,7 @@ export type * from "./views/face-views.js";
 export type * from "./views/key-views.js";
 export type * from "./views/store-views.js";
 export type * from "./views/trust-views.js";
+export type * from "./views/step-views.js";
 export type * from "./views/task-views.js";
 export type * from "./views/verb-views.js";
 
@@ -87,6 +89,8 @@ export interface Splashdown {
   /** What is under way in this process; nothing is read. */
   running(): readonly Faces.RunningView[];
   show(task: string): Promise<TaskView>;
+  /** One step by identity, path or name: what it was given, did and brought, with turns, calls, attempts and stderr. */
+  showStep(task: string, step: string): Promise<StepDetailView>;
   /** Events of a task; with `follow` it goes on until the task ends or the signal fires. */
   events(
     task: string,

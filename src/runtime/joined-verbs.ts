@@ -26,6 +26,7 @@ export function joinVerbs(own: Services, verbs: Splashdown, create: (services: S
     ...joinActing(joined),
     list: (task) => (task === undefined ? listAll(joined) : first((at) => at.list(task))),
     show: (task) => first((at) => at.show(task)),
+    showStep: (task, step) => first((at) => at.showStep(task, step)),
     events: (task, options) => streamFirst(joined, task, options),
     metrics: (task) => (task === undefined ? verbs.metrics() : first((at) => at.metrics(task))),
     timeline: (task) => first((at) => at.timeline(task)),

@@ -30,6 +30,6 @@ export async function performCommand(
   return judgeFinished(async () => {
     const outcome = parseReport(parseStdout(result.stdout));
     await requireDeclaredOutput(deps, work, outcome.output);
-    return outcome;
+    return result.stderrTail === "" ? outcome : { ...outcome, stderr: result.stderrTail };
   });
 }

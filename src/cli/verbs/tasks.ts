@@ -8,6 +8,7 @@ import { quoteArgument } from "../../base/shell-text.js";
 import { describeShared, shareProblems } from "../../base/shared-problems.js";
 import type { CommandWriter } from "../command/next-command.js";
 import { formatGoingOn, formatQuestion, formatStderr } from "../text/run-text.js";
+import { formatStep } from "../text/step-text.js";
 import {
   cleanForTerminal,
   colourStatus,
@@ -33,13 +34,18 @@ export function registerTasks(program: Command, deps: CliDeps): void {
     });
   program
     .command("show")
-    .description("one task: phases, steps, decisions, questions, deliverables")
+    .description(
+      "one task: phases, steps, decisions, questions, deliverables; or one step: what it was given, did and brought",
+    )
     .argument("<task>", "task name, id or workflow name")
+    .argument("[step]", "a step's name, path or identity: input, prompt, turns, tool calls, stderr, output, cost")
     .option("--confidence", "how sure it is, by phase and specialist: claimed, measured, uncertain")
     .option("--timeline", "bars per step over time, with phases, decisions and checkpoints marked")
     .option("--svg <file>", "write the timeline as a picture to this file")
     .addHelpText("after", describeStatuses(READING_STATUSES))
-    .action(async (task: string, flags: ShowFlags, command: Command) => {
+    .action(async (...given: [string, string | undefined, ShowFlags, Command]) => {
+      const [task, step, flags, command] = given;
+      if (step !== undefined) return showStep(task, { step, flags, call: { command, deps } });
       if (flags.confidence === true) return showConfidence(task, { command, deps });
       if (flags.timeline === true || flags.svg !== undefined) return showTimeline(task, flags, { command, deps });
       await withSplashdown({ command, deps }, async ({ splashdown, print }) => {
@@ -64,6 +70,19 @@ export function registerTasks(program: Command, deps: CliDeps): void {
 
 interface ShowFlags extends TimelineFlags {
   readonly confidence?: boolean;
+}
+
+async function showStep(
+  task: string,
+  { step, flags, call }: { readonly step: string; readonly flags: ShowFlags; readonly call: VerbCall },
+): Promise<void> {
+  const [whole] = Object.keys(flags);
+  if (whole !== undefined)
+    throw new SplashdownError("USAGE_INVALID", `--${whole} is about a whole task; leave out ${step}`);
+  await withSplashdown(call, async ({ splashdown, print }) => {
+    const colours = coloursOf(call.deps.streams);
+    print(await splashdown.showStep(task, step), (view, write) => formatStep(view, colours, write));
+  });
 }
 
 async function showConfidence(task: string, call: VerbCall): Promise<void> {

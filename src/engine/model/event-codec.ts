@@ -176,6 +176,7 @@ const SHAPES: { readonly [T in EngineEventType]: EventShape<T> } = {
       wishes: false,
       by: false,
       ends: false,
+      stderr: false,
     },
   },
   step_failed: {

@@ -257,6 +257,8 @@ export type EngineEvent = { readonly atMs: number; readonly decision?: Decision 
       readonly by?: "answer" | "probe" | "skip";
       /** A terminate step: its workflow is over. */
       readonly ends?: EndOfWorkflow;
+      /** What its program wrote to stderr: the last part of it. Nothing follows from it. */
+      readonly stderr?: string;
     }
   | {
       readonly type: "step_failed";

@@ -177,6 +177,8 @@ export type StepOutcome =
       readonly blockers?: readonly string[];
       readonly assumptions?: readonly string[];
       readonly usage?: Usage;
+      /** What its program wrote to stderr: the last part of it. */
+      readonly stderr?: string;
     }
   | { readonly status: "failed"; readonly error: StepError; readonly usage?: Usage }
   /** `acted: false`: it provably did nothing, so it may run again whatever its effects. */

@@ -64,7 +64,7 @@ function usageOf(outcome: StepOutcome): Usage | undefined {
 }
 
 function cleanCompletion(outcome: Completed, sanitiser: Sanitiser): StepOutcome {
-  const { output, uncertainties, factors, blockers, assumptions, usage } = outcome;
+  const { output, uncertainties, factors, blockers, assumptions, usage, stderr } = outcome;
   const error = findOutcomeFault({ output, uncertainties, factors, blockers, assumptions });
   if (error !== undefined) return { status: "failed", error, ...(usage === undefined ? {} : { usage }) };
   const cleanTexts = (texts: readonly string[] | undefined) => texts?.map((text) => sanitiser.cleanText(text));
@@ -75,6 +75,7 @@ function cleanCompletion(outcome: Completed, sanitiser: Sanitiser): StepOutcome 
     factors: cleanTexts(factors),
     blockers: cleanTexts(blockers),
     assumptions: cleanTexts(assumptions),
+    ...(stderr === undefined ? {} : { stderr: cutText(sanitiser.cleanText(stderr)) }),
   };
 }
 

@@ -2,13 +2,14 @@
 import { selectErrorLines } from "../../base/error-lines.js";
 import type { JsonObject } from "../../base/json.js";
 import { quoteArgument } from "../../base/shell-text.js";
-import type { EngineEvent, StepError } from "../../engine/model/events.js";
+import type { EngineEvent, StepError, Usage } from "../../engine/model/events.js";
 import type { Decision } from "../../engine/model/decision.js";
 import { currentStepId } from "../../engine/model/lookup.js";
 import type { CheckpointEntry, QuestionEntry, StepEntry, TaskState } from "../../engine/model/state.js";
 import type { QuestionOption } from "../../engine/model/question-option.js";
 import type { Wizard } from "../../engine/model/wizard.js";
 import { chooseGoingOn, describeProgram, isOfDefiningProgram, type Origin } from "./program-functions.js";
+import type { UsageView } from "./step-views.js";
 import type {
   CheckpointView,
   DeliverableView,
@@ -178,14 +179,26 @@ function viewStderr({ details }: StepError): { readonly stderr?: string } {
   return lines.length === 0 ? {} : { stderr: lines.join("\n") };
 }
 
+export function viewFailure(step: string, error: StepError): FailureView {
+  return { step, code: error.code, message: error.message, ...viewStderr(error) };
+}
+
+/** What nobody knows is null, never nothing. */
+export function viewUsage({ calls, tokensIn, tokensOut, costMicroUsd }: Usage): UsageView {
+  return {
+    calls,
+    tokens_in: tokensIn,
+    tokens_out: tokensOut,
+    cost_usd: costMicroUsd === undefined ? null : costMicroUsd / 1_000_000,
+  };
+}
+
 const FAILURES_MAX = 20;
 
 /** What failed and was not done again since. */
 export function viewFailures(state: TaskState): { readonly failures?: readonly FailureView[] } {
   const failures = [...state.steps.values()].flatMap(({ id, path, status, error }) =>
-    status === "failed" && error !== undefined && id === currentStepId(state, path)
-      ? [{ step: id, code: error.code, message: error.message, ...viewStderr(error) }]
-      : [],
+    status === "failed" && error !== undefined && id === currentStepId(state, path) ? [viewFailure(id, error)] : [],
   );
   return failures.length === 0 ? {} : { failures: failures.slice(-FAILURES_MAX) };
 }

@@ -169,6 +169,7 @@ function reportedBy(outcome: Completion["outcome"]): Partial<EventOf<"step_compl
     ...(outcome.blockers === undefined ? {} : { blockers: outcome.blockers }),
     ...(outcome.assumptions === undefined ? {} : { assumptions: outcome.assumptions }),
     ...(outcome.usage === undefined ? {} : { usage: outcome.usage }),
+    ...(outcome.stderr === undefined ? {} : { stderr: outcome.stderr }),
   };
 }
 
