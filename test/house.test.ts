@@ -336,7 +336,7 @@ describe("the house checker", () => {
     ["engine/model/state.ts", 'import { evolve } from "../fold/evolve.js";'],
     ["engine/rules/steps/start.ts", 'import { advance } from "../task/advance.js";'],
     ["engine/rules/triggers.ts", 'import type { Due } from "./steps/due.js";'],
-    ["runtime/session/conduct.ts", 'const verb = await import("../verbs/run-verb.js");'],
+    ["runtime/session/start-task.ts", 'const verb = await import("../verbs/run-verb.js");'],
     ["runtime/views/views.ts", 'import type { Splashdown } from "../contract.js";'],
     ["store/attic/box.ts", ""],
   ])("catches a forbidden import among folders planted in %s", (path, text) => {

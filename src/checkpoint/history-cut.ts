@@ -7,7 +7,7 @@
  */
 import type { JsonValue } from "../base/json.js";
 import type { BlobRef } from "../engine/model/value-ref.js";
-import { carriedState, withInlineState } from "../engine/fold/evolve-return.js";
+import { stateOf, withInlineState } from "../engine/fold/restore-state.js";
 import { captureState, encodeCaptured } from "../engine/model/state-codec.js";
 import type { CheckpointEntry, TaskState } from "../engine/model/state.js";
 import type { History, HistorySegment } from "../journal/history.js";
@@ -98,6 +98,6 @@ export class NamedBlobs {
   async addRecord(record: HistoryRecord, load: (ref: BlobRef) => Promise<JsonValue>): Promise<void> {
     const event = record.decode();
     this.addText(JSON.stringify(event));
-    if (carriedState(event) !== undefined) this.addText(JSON.stringify(await withInlineState(event, load)));
+    if (stateOf(event) !== undefined) this.addText(JSON.stringify(await withInlineState(event, load)));
   }
 }

@@ -24,7 +24,7 @@ import type { TaskState } from "../engine/model/state.js";
 import { capture, labelOf, type SnapshotCapture } from "./format/capture.js";
 import type { CheckpointJournal, SnapshotEvent } from "./contract.js";
 import { findLargest, formatLargest, LARGEST_NAMED, type SizedPath } from "./blobs/large-values.js";
-import { createPace } from "./format/pace.js";
+import { createTimeSlicer } from "./format/time-slicer.js";
 import { isAlwaysWritten, isWithinBudget } from "./policy.js";
 import type { SnapshotRetention } from "./retention.js";
 import { spillLargest } from "./blobs/spill.js";
@@ -236,7 +236,7 @@ class SnapshotQueue implements CheckpointManager {
     } catch (error) {
       if (blobs === undefined || !isErrorCode(error, "VALUE_TOO_LARGE")) throw error;
     }
-    const pace = createPace(writer.clock, writer.breathe);
+    const pace = createTimeSlicer(writer.clock, writer.breathe);
     const { taken: smaller, spilled } = await spillLargest(taken, { blobs, rawBytesMax: writer.rawBytesMax, pace });
     log.warn(
       `${labelOf(taken.event)} is over its size limit; kept outside: ${formatLargest(spilled.slice(0, LARGEST_NAMED))}`,
@@ -249,7 +249,7 @@ class SnapshotQueue implements CheckpointManager {
     if (sizeBytes < this.#largeBytes) return;
     this.#largeBytes = 2 * sizeBytes;
     const { clock, breathe } = this.#options.writer;
-    const largest = await findLargest(taken, LARGEST_NAMED, createPace(clock, breathe));
+    const largest = await findLargest(taken, LARGEST_NAMED, createTimeSlicer(clock, breathe));
     this.#options.log.warn(
       `checkpoint_large: ${file} has ${Math.ceil(sizeBytes / 1000)} KB; largest: ${formatLargest(largest)}`,
     );

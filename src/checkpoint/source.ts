@@ -12,8 +12,8 @@ import { setObjectAside } from "./quarantine.js";
 import type { LoadedSnapshot, SnapshotEntry, SnapshotSource } from "./contract.js";
 import { computeFileBytesMax, HEADER_LINE_BYTES_MAX, readHead, readLayout, type ReadLayout } from "./format/layout.js";
 import { parseSnapshotName, SNAPSHOT_PREFIX, type SnapshotName, requireName } from "./format/names.js";
-import { UNHURRIED } from "./format/pace.js";
-import { type CheckpointPicture, decodePayload, decodePicture } from "./format/payload.js";
+import { WITHOUT_PAUSES } from "./format/time-slicer.js";
+import { type CheckpointSummary, decodePayload, decodeSummary } from "./format/payload.js";
 import { openText } from "./format/sealed-payload.js";
 
 export interface SnapshotSourceOptions {
@@ -24,19 +24,19 @@ export interface SnapshotSourceOptions {
 }
 
 /** A snapshot source that can also give the picture alone, for `checkpoints show`. */
-export interface PictureSource extends SnapshotSource {
+export interface SummarySource extends SnapshotSource {
   /** Errors: as `load`. */
   loadPicture(
     file: string,
-  ): Promise<{ readonly header: CheckpointHeader; readonly picture: CheckpointPicture; readonly sha256: string }>;
+  ): Promise<{ readonly header: CheckpointHeader; readonly picture: CheckpointSummary; readonly sha256: string }>;
 }
 
 /** The snapshot files of one task over its store and vault. */
-export function createSnapshotSource(options: SnapshotSourceOptions): PictureSource {
+export function createSnapshotSource(options: SnapshotSourceOptions): SummarySource {
   return new StoredSnapshots(options);
 }
 
-class StoredSnapshots implements PictureSource {
+class StoredSnapshots implements SummarySource {
   readonly #store: TaskStore;
   readonly #vault: TaskVault;
   readonly #rawBytesMax: number;
@@ -89,10 +89,10 @@ class StoredSnapshots implements PictureSource {
     });
   }
 
-  async loadPicture(file: string): ReturnType<PictureSource["loadPicture"]> {
+  async loadPicture(file: string): ReturnType<SummarySource["loadPicture"]> {
     return this.#naming(file, async () => {
       const { layout, text } = await this.#open(file);
-      return { header: layout.header, picture: decodePicture(text, layout.header), sha256: layout.sha256 };
+      return { header: layout.header, picture: decodeSummary(text, layout.header), sha256: layout.sha256 };
     });
   }
 
@@ -132,9 +132,9 @@ class StoredSnapshots implements PictureSource {
     }
     const bytes = await this.#store.get(file);
     if (bytes === undefined) throw notFound(file);
-    const layout = await readLayout(bytes, this.#rawBytesMax, UNHURRIED);
+    const layout = await readLayout(bytes, this.#rawBytesMax, WITHOUT_PAUSES);
     requireName(file, layout.header);
-    return { layout, text: await openText({ layout, vault: this.#vault, pace: UNHURRIED }) };
+    return { layout, text: await openText({ layout, vault: this.#vault, pace: WITHOUT_PAUSES }) };
   }
 
   /** Errors say which file they are about. */

@@ -19,7 +19,7 @@ import { registerRun } from "./verbs/run.js";
 import { registerStore } from "./verbs/store.js";
 import { registerTasks } from "./verbs/tasks.js";
 import { registerTrust } from "./verbs/trust.js";
-import { registerWorkplace } from "./verbs/workplace.js";
+import { registerWorkplace } from "./verbs/diagnostics.js";
 
 const GLOBAL_HELP = `
 Begin with:

@@ -9,7 +9,7 @@
  *
  * E3: every prefix of an answer is a legal state: what the rest would have said follows again from the state.
  */
-import { decideAdvance } from "./rules/task/advance.js";
+import { schedule } from "./rules/task/advance.js";
 import { decideApproval } from "./rules/questions/approval.js";
 import { createChoice, type Choice } from "./model/choice.js";
 import { decideClose, decideQuiescent } from "./rules/task/ending.js";
@@ -38,7 +38,7 @@ type Rule<I> = (choice: Choice, input: I) => readonly EngineEvent[];
 const RULES: { readonly [K in EngineInput["kind"]]: Rule<InputOf<K>> } = {
   start: (choice, input) => [startTask(choice, input)],
   resumed: decideResumed,
-  advance: decideAdvance,
+  advance: schedule,
   outcome: decideEnded,
   spawned: decideReport,
   server_spawned: recordServer,

@@ -8,12 +8,22 @@ import { SplashdownError } from "../base/errors.js";
 import type { JsonObject, JsonValue } from "../base/json.js";
 import { quoteArgument } from "../base/shell-text.js";
 import { resumeInBackground } from "./run-tools.js";
-import { readStanding } from "./standing.js";
-import { defineTool, READS, RUNS, TASK, text, type Bench, type Tool, type ToolAnswer, type ToolCall } from "./tool.js";
+import { readStatus } from "./task-status.js";
+import {
+  defineTool,
+  READS,
+  RUNS,
+  TASK,
+  text,
+  type ToolContext,
+  type Tool,
+  type ToolAnswer,
+  type ToolCall,
+} from "./tool.js";
 import { partSchema, viewSchema } from "./view-schema.js";
 
-export function createQuestionTools(bench: Bench): Tool[] {
-  return [createListQuestions(bench), createAnswer(bench)];
+export function createQuestionTools(context: ToolContext): Tool[] {
+  return [createListQuestions(context), createAnswer(context)];
 }
 
 const QUESTIONS: JsonObject = {
@@ -26,7 +36,7 @@ const QUESTIONS: JsonObject = {
   },
 };
 
-function createListQuestions(bench: Bench): Tool {
+function createListQuestions(context: ToolContext): Tool {
   return defineTool<{ readonly task?: string }>({
     name: "list_questions",
     title: "Open questions",
@@ -37,8 +47,8 @@ function createListQuestions(bench: Bench): Tool {
     result: QUESTIONS,
     hints: READS,
     call: async ({ task }) => {
-      const { splashdown, mayAnswer } = bench;
-      const rows = task === undefined ? await splashdown.list() : [await readStanding(bench, task)];
+      const { splashdown, mayAnswer } = context;
+      const rows = task === undefined ? await splashdown.list() : [await readStatus(context, task)];
       const asking = rows.filter((row) => row !== undefined && (row.open_questions ?? 0) > 0);
       const result: { task: string; questions: readonly unknown[] }[] = [];
       for (const row of asking) {
@@ -59,14 +69,14 @@ interface AnswerInput {
   readonly value?: JsonValue;
 }
 
-function createAnswer(bench: Bench): Tool {
+function createAnswer(context: ToolContext): Tool {
   return defineTool<AnswerInput>({
     name: "answer_question",
     title: "Answer a question",
     description:
       "Answers a question of a task; the first answer counts, whoever gives it, and later ones are told who was first. " +
       "A task that nobody runs goes on by itself. " +
-      (bench.mayAnswer
+      (context.mayAnswer
         ? "Ask the person you work for before you answer a gate."
         : "Not allowed on this server: it tells the command with which a person answers."),
     fields: {
@@ -80,8 +90,8 @@ function createAnswer(bench: Bench): Tool {
     result: viewSchema("answer"),
     hints: RUNS,
     call: async (input, call) => {
-      if (!bench.mayAnswer) throw notAllowed(input);
-      return answer(bench, input, call);
+      if (!context.mayAnswer) throw notAllowed(input);
+      return answer(context, input, call);
     },
   });
 }
@@ -95,9 +105,9 @@ function notAllowed({ task, question, answer: chosen, text: more }: AnswerInput)
 }
 
 /** Errors: TASK_NOT_FOUND, QUESTION_NOT_FOUND, QUESTION_CLOSED with who and when, ANSWER_INVALID. */
-async function answer(bench: Bench, input: AnswerInput, { by }: ToolCall): Promise<ToolAnswer> {
+async function answer(context: ToolContext, input: AnswerInput, { by }: ToolCall): Promise<ToolAnswer> {
   const { task, question, text: more, value } = input;
-  const view = await bench.splashdown.answer({
+  const view = await context.splashdown.answer({
     task,
     answer: input.answer,
     by,
@@ -110,6 +120,6 @@ async function answer(bench: Bench, input: AnswerInput, { by }: ToolCall): Promi
   const { command, ...recorded } = view;
   if (command?.startsWith("splashdown ") !== true)
     return { result: recorded, next: `recorded; its functions are in a program: tell a person to ${command ?? ""}` };
-  const { next } = await resumeInBackground(bench, view.task);
+  const { next } = await resumeInBackground(context, view.task);
   return { result: recorded, next: `recorded, and nobody ran it, so it was taken up; now: ${next ?? ""}` };
 }

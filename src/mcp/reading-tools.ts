@@ -3,19 +3,19 @@ import { quoteArgument } from "../base/shell-text.js";
 import type { JsonObject } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
 import type { TaskView } from "../runtime/contract.js";
-import { describeNext, readStanding } from "./standing.js";
-import { defineTool, READS, RUNS, TASK, text, type Bench, type Tool } from "./tool.js";
+import { describeNext, readStatus } from "./task-status.js";
+import { defineTool, READS, RUNS, TASK, text, type ToolContext, type Tool } from "./tool.js";
 import { pickFields, viewSchema } from "./view-schema.js";
 import { isModule, requireWorkflowFile } from "./workflow-files.js";
 
-export function createReadingTools(bench: Bench): Tool[] {
+export function createReadingTools(context: ToolContext): Tool[] {
   return [
-    createList(bench),
-    createShow(bench),
-    createResult(bench),
-    createValidate(bench),
-    createCheckpoints(bench),
-    createDiff(bench),
+    createList(context),
+    createShow(context),
+    createResult(context),
+    createValidate(context),
+    createCheckpoints(context),
+    createDiff(context),
   ];
 }
 
@@ -26,7 +26,7 @@ const ROWS: JsonObject = {
   description: `how many at most; ${LIMITS.mcpRowsMax} without a number`,
 };
 
-function createList({ splashdown }: Bench): Tool {
+function createList({ splashdown }: ToolContext): Tool {
   return defineTool<{ readonly status?: string; readonly limit?: number }>({
     name: "list_tasks",
     title: "List tasks",
@@ -53,7 +53,7 @@ function tellRest(count: number, limit: number): { leftOut?: readonly string[] }
   return count <= limit ? {} : { leftOut: [`${count - limit} of ${count}; give a larger limit`] };
 }
 
-function createShow(bench: Bench): Tool {
+function createShow(context: ToolContext): Tool {
   return defineTool<{ readonly task: string }>({
     name: "show_task",
     title: "Show a task",
@@ -64,7 +64,7 @@ function createShow(bench: Bench): Tool {
     required: ["task"],
     result: viewSchema("show"),
     hints: READS,
-    call: async ({ task }) => ({ result: await readTask(bench, task), command: commandOf("show", task) }),
+    call: async ({ task }) => ({ result: await readTask(context, task), command: commandOf("show", task) }),
   });
 }
 
@@ -81,7 +81,7 @@ const RESULT_FIELDS = [
   "next",
 ] as const;
 
-function createResult(bench: Bench): Tool {
+function createResult(context: ToolContext): Tool {
   return defineTool<{ readonly task: string }>({
     name: "task_result",
     title: "Result of a task",
@@ -93,12 +93,12 @@ function createResult(bench: Bench): Tool {
     result: pickFields("show", RESULT_FIELDS),
     hints: READS,
     call: async ({ task }) => {
-      const view = await readTask(bench, task);
+      const view = await readTask(context, task);
       const standing = { ...view, open_questions: view.questions.filter(({ status }) => status === "open").length };
       return {
         result: Object.fromEntries(RESULT_FIELDS.map((field) => [field, view[field]])),
         command: commandOf("show", task),
-        ...(hasEnded(view) ? {} : { next: describeNext(standing, bench) }),
+        ...(hasEnded(view) ? {} : { next: describeNext(standing, context) }),
       };
     },
   });
@@ -109,9 +109,9 @@ function hasEnded({ status }: TaskView): boolean {
 }
 
 /** Errors: TASK_NOT_FOUND; why its start failed. */
-async function readTask(bench: Bench, task: string): Promise<TaskView> {
-  const standing = await readStanding(bench, task);
-  return bench.splashdown.show(standing?.task ?? task);
+async function readTask(context: ToolContext, task: string): Promise<TaskView> {
+  const standing = await readStatus(context, task);
+  return context.splashdown.show(standing?.task ?? task);
 }
 
 function commandOf(verb: string, task: string): string {
@@ -119,7 +119,7 @@ function commandOf(verb: string, task: string): string {
 }
 
 /** A module is run to be read: then the tool does not merely look. */
-function createValidate({ splashdown, root, mayLoadModules, checkModule }: Bench): Tool {
+function createValidate({ splashdown, root, mayLoadModules, checkModule }: ToolContext): Tool {
   const modules = mayLoadModules ? "Loading a module runs its code, in a process of its own." : "Modules are refused.";
   return defineTool<{ readonly file: string }>({
     name: "validate_workflow",
@@ -139,7 +139,7 @@ function createValidate({ splashdown, root, mayLoadModules, checkModule }: Bench
   });
 }
 
-function createCheckpoints({ splashdown }: Bench): Tool {
+function createCheckpoints({ splashdown }: ToolContext): Tool {
   return defineTool<{ readonly task: string; readonly limit?: number }>({
     name: "list_checkpoints",
     title: "Checkpoints of a task",
@@ -165,7 +165,7 @@ interface DiffInput {
   readonly to: string;
 }
 
-function createDiff({ splashdown }: Bench): Tool {
+function createDiff({ splashdown }: ToolContext): Tool {
   const checkpoint = "a checkpoint of it: number (seq), id, phaseN or latest";
   return defineTool<DiffInput>({
     name: "diff_checkpoints",

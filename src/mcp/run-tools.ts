@@ -6,8 +6,8 @@ import { canonicalJson } from "../base/json-encoding.js";
 import { LIMITS } from "../base/limits.js";
 import { computeKeyedName } from "../runtime/tasks/task-name.js";
 import type { StartOutcome } from "./starts.js";
-import { isUnderWay, readStanding, STARTING, tellStanding } from "./standing.js";
-import { ASKS, defineTool, RUNS, READS, TASK, text, type Bench, type Tool, type ToolAnswer } from "./tool.js";
+import { isUnderWay, readStatus, STARTING, reportStatus } from "./task-status.js";
+import { ASKS, defineTool, RUNS, READS, TASK, text, type ToolContext, type Tool, type ToolAnswer } from "./tool.js";
 import { waitForTask } from "./waiting.js";
 import { partSchema, viewSchema } from "./view-schema.js";
 import { requireWorkflowFile } from "./workflow-files.js";
@@ -20,8 +20,14 @@ const STANDING: JsonObject = {
   ],
 };
 
-export function createRunTools(bench: Bench): Tool[] {
-  return [createRun(bench), createWait(bench), createResume(bench), ...createRequests(bench), createGuide(bench)];
+export function createRunTools(context: ToolContext): Tool[] {
+  return [
+    createRun(context),
+    createWait(context),
+    createResume(context),
+    ...createRequests(context),
+    createGuide(context),
+  ];
 }
 
 interface RunInput {
@@ -34,7 +40,7 @@ interface RunInput {
   readonly model?: string;
 }
 
-function createRun(bench: Bench): Tool {
+function createRun(context: ToolContext): Tool {
   return defineTool<RunInput>({
     name: "run_workflow",
     title: "Start a workflow",
@@ -56,15 +62,18 @@ function createRun(bench: Bench): Tool {
     result: STANDING,
     hints: RUNS,
     call: async (input) => {
-      const { name, words } = await readStart(bench, input);
-      const outcome = await bench.starts.start(name, words, JSON.stringify(input.inputs ?? {}));
-      return tellStart(bench, name, outcome);
+      const { name, words } = await readStart(context, input);
+      const outcome = await context.starts.start(name, words, JSON.stringify(input.inputs ?? {}));
+      return tellStart(context, name, outcome);
     },
   });
 }
 
 /** Errors: USAGE_INVALID, WORKFLOW_OUTSIDE, WORKFLOW_MODULE, WORKFLOW_NOT_FOUND. */
-async function readStart({ root, mayLoadModules }: Bench, input: RunInput): Promise<{ name: string; words: string[] }> {
+async function readStart(
+  { root, mayLoadModules }: ToolContext,
+  input: RunInput,
+): Promise<{ name: string; words: string[] }> {
   const { file, goal, key, task, provider, model } = input;
   if ((file === undefined) === (goal === undefined))
     throw new SplashdownError("USAGE_INVALID", "give file or goal, one of the two");
@@ -90,17 +99,17 @@ function nameOf(input: RunInput): string {
   return computeKeyedName(file === undefined ? goal : basename(file, extname(file)), canonicalJson({ ...input }));
 }
 
-async function tellStart(bench: Bench, name: string, outcome: StartOutcome): Promise<ToolAnswer> {
+async function tellStart(context: ToolContext, name: string, outcome: StartOutcome): Promise<ToolAnswer> {
   if (outcome === "late") {
-    const standing = await readStanding(bench, name).catch(() => undefined);
+    const standing = await readStatus(context, name).catch(() => undefined);
     if (standing === undefined || !isUnderWay(standing)) return { result: { task: name }, next: STARTING };
   }
-  const told = await tellStanding(bench, name);
+  const told = await reportStatus(context, name);
   if (outcome !== "nothing") return told;
   return { ...told, next: `nothing had to be started; ${told.next ?? ""}` };
 }
 
-function createWait(bench: Bench): Tool {
+function createWait(context: ToolContext): Tool {
   const secondsMax = LIMITS.mcpWaitMs / 1_000;
   return defineTool<{ readonly task: string; readonly seconds?: number }>({
     name: "wait_for_task",
@@ -118,13 +127,13 @@ function createWait(bench: Bench): Tool {
     hints: READS,
     call: async ({ task, seconds }, call) => {
       const limitMs = seconds === undefined ? LIMITS.mcpWaitDefaultMs : seconds * 1_000;
-      await waitForTask(bench, { task, limitMs, call });
-      return tellStanding(bench, task);
+      await waitForTask(context, { task, limitMs, call });
+      return reportStatus(context, task);
     },
   });
 }
 
-function createResume(bench: Bench): Tool {
+function createResume(context: ToolContext): Tool {
   return defineTool<{ readonly task: string; readonly checkpoint?: string }>({
     name: "resume_task",
     title: "Go on with a task",
@@ -138,25 +147,25 @@ function createResume(bench: Bench): Tool {
     required: ["task"],
     result: STANDING,
     hints: RUNS,
-    call: async ({ task, checkpoint }) => resumeInBackground(bench, task, checkpoint),
+    call: async ({ task, checkpoint }) => resumeInBackground(context, task, checkpoint),
   });
 }
 
 /** Errors: TASK_NOT_FOUND; TASK_NEW_HERE for what a person has to resume; why it cannot go on. */
-export async function resumeInBackground(bench: Bench, task: string, checkpoint?: string): Promise<ToolAnswer> {
-  const name = (await readStanding(bench, task))?.task ?? task;
-  await requireKnownHere(bench, name);
-  const outcome = await bench.starts.start(name, [
+export async function resumeInBackground(context: ToolContext, task: string, checkpoint?: string): Promise<ToolAnswer> {
+  const name = (await readStatus(context, task))?.task ?? task;
+  await requireKnownHere(context, name);
+  const outcome = await context.starts.start(name, [
     "resume",
     ...(checkpoint === undefined ? [] : [`--from=${checkpoint}`]),
     "--",
     name,
   ]);
-  return tellStart(bench, name, outcome);
+  return tellStart(context, name, outcome);
 }
 
 /** An agent is no person: what this machine never ran waits for one, unless the settings say otherwise. */
-async function requireKnownHere({ splashdown }: Bench, name: string): Promise<void> {
+async function requireKnownHere({ splashdown }: ToolContext, name: string): Promise<void> {
   const [summary] = await splashdown.list(name);
   if (summary?.new_here === undefined) return;
   const { settings } = await splashdown.config();
@@ -166,7 +175,7 @@ async function requireKnownHere({ splashdown }: Bench, name: string): Promise<vo
   });
 }
 
-function createRequests(bench: Bench): Tool[] {
+function createRequests(context: ToolContext): Tool[] {
   const kinds = [
     ["pause", "Pause a task", "lets the steps under way finish"],
     ["stop", "Stop a task", "ends the steps under way now; this is how a run is cancelled"],
@@ -183,14 +192,14 @@ function createRequests(bench: Bench): Tool[] {
       result: viewSchema("request"),
       hints: { ...ASKS, destructiveHint: kind === "stop" },
       call: async ({ task, note }, { by }) => ({
-        result: await bench.splashdown.request(task, kind, { by, ...(note === undefined ? {} : { note }) }),
+        result: await context.splashdown.request(task, kind, { by, ...(note === undefined ? {} : { note }) }),
         next: "wait_for_task tells when it has left",
       }),
     }),
   );
 }
 
-function createGuide(bench: Bench): Tool {
+function createGuide(context: ToolContext): Tool {
   return defineTool<{ readonly task: string; readonly text: string; readonly step?: string }>({
     name: "guide_task",
     title: "Tell a task something",
@@ -206,7 +215,7 @@ function createGuide(bench: Bench): Tool {
     result: viewSchema("guide"),
     hints: { ...ASKS, idempotentHint: false },
     call: async ({ task, text: said, step }, { by }) => ({
-      result: await bench.splashdown.guide({ task, text: said, by, ...(step === undefined ? {} : { step }) }),
+      result: await context.splashdown.guide({ task, text: said, by, ...(step === undefined ? {} : { step }) }),
     }),
   });
 }

@@ -20,8 +20,8 @@ import { createQuestionTools } from "./question-tools.js";
 import { createReadingTools } from "./reading-tools.js";
 import { createRunTools } from "./run-tools.js";
 import { Starts, type Background } from "./starts.js";
-import { ToldQuestions } from "./told-questions.js";
-import type { Bench, Tool, ToolCall } from "./tool.js";
+import { SeenQuestions } from "./seen-questions.js";
+import type { ToolContext, Tool, ToolCall } from "./tool.js";
 import { answerSchema } from "./view-schema.js";
 
 export interface McpServerOptions {
@@ -74,8 +74,8 @@ function createTools(options: McpServerOptions): Tool[] {
   const { splashdown, clock, root, mayAnswer, mayLoadModules, checkModule, background } = options;
   const starts = new Starts(clock, background);
   const may = { mayAnswer, mayLoadModules };
-  const bench: Bench = { splashdown, clock, root, ...may, checkModule, starts, told: new ToldQuestions() };
-  return [...createRunTools(bench), ...createQuestionTools(bench), ...createReadingTools(bench)];
+  const context: ToolContext = { splashdown, clock, root, ...may, checkModule, starts, told: new SeenQuestions() };
+  return [...createRunTools(context), ...createQuestionTools(context), ...createReadingTools(context)];
 }
 
 function createServer(sdk: Sdk, options: McpServerOptions, tools: readonly Tool[]): Server {

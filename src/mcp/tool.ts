@@ -9,10 +9,10 @@ import type { Clock } from "../base/clock.js";
 import type { JsonObject } from "../base/json.js";
 import type { Splashdown } from "../runtime/contract.js";
 import type { Starts } from "./starts.js";
-import type { ToldQuestions } from "./told-questions.js";
+import type { SeenQuestions } from "./seen-questions.js";
 
 /** What the tools of one server work with. */
-export interface Bench {
+export interface ToolContext {
   readonly splashdown: Splashdown;
   readonly starts: Starts;
   readonly clock: Clock;
@@ -24,7 +24,7 @@ export interface Bench {
   /** What `validate` says of a module, from a process without keys. Errors: those of the verb. */
   readonly checkModule: (file: string) => Promise<JsonObject>;
   /** Questions that the client was told of, by task. */
-  readonly told: ToldQuestions;
+  readonly told: SeenQuestions;
 }
 
 /** One call of a tool. */

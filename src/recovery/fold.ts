@@ -13,7 +13,7 @@ import type { LoadedSnapshot, SnapshotSource } from "../checkpoint/contract.js";
 import type { EngineEvent } from "../engine/model/events.js";
 import type { BlobRef } from "../engine/model/value-ref.js";
 import { evolve } from "../engine/fold/evolve.js";
-import { carriedState, withInlineState } from "../engine/fold/evolve-return.js";
+import { stateOf, withInlineState } from "../engine/fold/restore-state.js";
 import { createState, type TaskState } from "../engine/model/state.js";
 import { readHistory, type History, type LostRange, type ScanCache } from "../journal/history.js";
 import type { JournalPosition } from "../journal/position.js";
@@ -129,7 +129,7 @@ async function foldFromBase(history: History, options: ReadTaskOptions): Promise
 async function foldRecords(folding: Folding, records: readonly HistoryRecord[], load: LoadState): Promise<void> {
   for (const record of records) {
     const event = record.decode();
-    folding.fold(record.n, carriedState(event) === undefined ? event : await withInlineState(event, load));
+    folding.fold(record.n, stateOf(event) === undefined ? event : await withInlineState(event, load));
   }
 }
 

@@ -8,10 +8,10 @@ import { hasTimeCome } from "../engine/rules/steps/due.js";
 import type { ScannedTask, TaskStatus } from "./scan.js";
 
 /** Its owner is gone, its time has come, or its question was answered. */
-export type Takes = "crashed" | "due" | "answered";
+export type ResumeReason = "crashed" | "due" | "answered";
 
 export interface RecoveryPlan {
-  readonly take: readonly { readonly name: string; readonly why: Takes }[];
+  readonly take: readonly { readonly name: string; readonly why: ResumeReason }[];
   readonly leave: readonly { readonly name: string; readonly why: string }[];
   /** When the next of `leave` falls due; undefined when none does. */
   readonly nextDueAtMs: number | undefined;
@@ -26,7 +26,7 @@ export function planRecovery(
   nowMs: number,
   answered: ReadonlySet<string> = new Set(),
 ): RecoveryPlan {
-  const take: { name: string; why: Takes }[] = [];
+  const take: { name: string; why: ResumeReason }[] = [];
   const leave: { name: string; why: string }[] = [];
   const dueTimes: number[] = [];
   for (const task of tasks) {
@@ -40,7 +40,7 @@ export function planRecovery(
   return { take, leave, nextDueAtMs: dueTimes.length === 0 ? undefined : Math.min(...dueTimes) };
 }
 
-type Choice = Takes | { readonly why: string };
+type Choice = ResumeReason | { readonly why: string };
 
 /** Why a task of that status is left, or what more must be looked at. */
 const CHOICES: Readonly<Record<TaskStatus, (task: ScannedTask, nowMs: number) => Choice>> = {

@@ -17,7 +17,7 @@ import { openProcessRoll } from "./process-roll.js";
 import { readPlace } from "../process/place.js";
 import type { Store } from "../store/contract/contract.js";
 import { openStore } from "../store/open-store.js";
-import { PatientFileSystem } from "../store/files/patient-file-system.js";
+import { RetryingFileSystem } from "../store/files/retrying-file-system.js";
 import { AuditTrail } from "./audit/audit-trail.js";
 import type { Confinement } from "./services/confinement.js";
 import type { Splashdown } from "./contract.js";
@@ -77,7 +77,7 @@ export async function openSplashdown(options: OpenOptions = {}): Promise<Splashd
   const log = tellNotices(options.log ?? silentLog, emitter);
   const plainFiles = options.fileSystem ?? createNodeFileSystem();
   // Keys, anchors and deliverables wait out a scanner as the store does.
-  const fileSystem = new PatientFileSystem({ fileSystem: plainFiles, clock, platform: environment.platform });
+  const fileSystem = new RetryingFileSystem({ fileSystem: plainFiles, clock, platform: environment.platform });
   const loaded = await readSettings({ fileSystem, environment, random, clock }, options);
   const { settings, waiting } = loaded;
   for (const note of loaded.notes) log.warn(note);
@@ -234,7 +234,7 @@ function createStoreParts(
     machine: {
       ...place,
       // Seldom asked, and not loaded until then.
-      hasEnded: async (owner) => (await import("./platform/owner-end.js")).hasOwnerEnded(owner),
+      hasEnded: async (owner) => (await import("./platform/owner-liveness.js")).isOwnerGone(owner),
     },
     workingFolder: environment.workingFolder,
   };

@@ -2,7 +2,7 @@
  * A bundle: one task in one zip file, to be carried to another machine or put away.
  *
  * `checkpoints/…` holds the files as they lie in a task's folder, sealed as they are, stored without compression, and
- * `checkpoints/carried/…` what the folder holds beside them, sealed too (runtime/verbs/transfer/carried-files.ts). The last
+ * `checkpoints/carried/…` what the folder holds beside them, sealed too (runtime/verbs/transfer/bundled-files.ts). The last
  * entry, `bundle.json`, names each with its length and SHA-256, so that a bundle cut short is no bundle.
  * Whoever may open it is decided by the keyring in it.
  *

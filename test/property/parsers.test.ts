@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
 import { errorCodeOf, messageOf } from "../../src/base/errors.js";
 import { readLayout } from "../../src/checkpoint/format/layout.js";
-import { createPace, UNHURRIED } from "../../src/checkpoint/format/pace.js";
+import { createTimeSlicer, WITHOUT_PAUSES } from "../../src/checkpoint/format/time-slicer.js";
 import { openText } from "../../src/checkpoint/format/sealed-payload.js";
 import { encodeSnapshot } from "../../src/checkpoint/format/writer.js";
 import { readHistory } from "../../src/journal/history.js";
@@ -61,11 +61,11 @@ beforeAll(async () => {
 async function createCheckpoint(): Promise<Format> {
   const { writer } = await createCheckpointRoom(vault);
   const taken = takeCheckpoint(createTaskState());
-  const how = { options: writer, pace: createPace(writer.clock, writer.breathe) };
+  const how = { options: writer, pace: createTimeSlicer(writer.clock, writer.breathe) };
   const written = await encodeSnapshot(taken, { position: positionOf(taken.position), prev: undefined }, how);
   const read = async (bytes: Buffer) => {
-    const layout = await readLayout(bytes, RAW_BYTES_MAX, UNHURRIED);
-    return (await openText({ layout, vault, pace: UNHURRIED })).toString("latin1");
+    const layout = await readLayout(bytes, RAW_BYTES_MAX, WITHOUT_PAUSES);
+    return (await openText({ layout, vault, pace: WITHOUT_PAUSES })).toString("latin1");
   };
   return { original: Buffer.from(written.bytes), read };
 }

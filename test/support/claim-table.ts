@@ -73,7 +73,7 @@ export const CLAIM_TABLE: readonly ClaimRow[] = [
     ],
   },
   { claim: "EDQUOT", tests: at("unit/store/store-edges.test.ts", "[reliability 4] gives each errno its code") },
-  { claim: "EINTR", tests: at("unit/store/patient-file-system.test.ts", "opens again after %s") },
+  { claim: "EINTR", tests: at("unit/store/retrying-file-system.test.ts", "opens again after %s") },
   {
     claim: "short writes",
     tests: at("unit/store/store-edges.test.ts", "go on after every short read and write, and stop when no progress"),
@@ -82,7 +82,7 @@ export const CLAIM_TABLE: readonly ClaimRow[] = [
     claim: "a failing fsync that drops data and then succeeds",
     tests: [
       ...at(
-        "unit/store/patient-file-system.test.ts",
+        "unit/store/retrying-file-system.test.ts",
         "never forgives an I/O error of a folder sync, nor tries it again",
       ),
       ...at(

@@ -19,7 +19,7 @@ import { isPerformed } from "../../src/engine/model/lookup.js";
 import { BY_TIMEOUT, listExpired } from "../../src/engine/rules/questions/questions.js";
 import type { StepOutcome } from "../../src/engine/model/ports.js";
 import { createState, type QuestionEntry, type StepEntry, type TaskState } from "../../src/engine/model/state.js";
-import type { ChannelChange } from "../../src/engine/model/wishes.js";
+import type { ChannelChange } from "../../src/engine/model/deferred-effects.js";
 import { FAKE_START_MS } from "./fake-clock.js";
 import { createSeededRandom } from "./seeded-random.js";
 import { processOf } from "./places.js";

@@ -305,7 +305,7 @@ export const FAULT_TABLE: readonly FaultRow[] = [
     rank: 45,
     fault: "Windows: replace fails, console output kills a finished run",
     tests: [
-      ...at("unit/store/patient-file-system.test.ts", "FAULTS 45: a rename refused $times times with $errno"),
+      ...at("unit/store/retrying-file-system.test.ts", "FAULTS 45: a rename refused $times times with $errno"),
       ...at("unit/runtime/held-files.test.ts", "FAULTS 45: a task whose files are held when they are renamed"),
       ...at("e2e/command/output.test.ts", "FAULTS 45: text of agents", "FAULTS 45: a reader that goes away"),
     ],

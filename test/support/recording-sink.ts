@@ -1,6 +1,6 @@
 /** A sink that writes down what it is told, in order, and can be made to refuse. */
 import type { JsonValue } from "../../src/base/json.js";
-import type { StepSink, WishSink } from "../../src/engine/model/ports.js";
+import type { StepSink, EffectsSink } from "../../src/engine/model/ports.js";
 
 export interface RecordingSink extends StepSink {
   /** Every call as `[name, ...arguments]`. */
@@ -29,7 +29,7 @@ export function createRecordingSink(refuse: (name: string) => Error | undefined 
     take(name, ...rest);
   };
   /** What a sub-step wishes for is told with its name before it. */
-  const wishes = (within: string): WishSink => ({
+  const wishes = (within: string): EffectsSink => ({
     channel: {
       get: (key) => values.get(key),
       set: (key, value) => {

@@ -18,7 +18,7 @@ export const MODEL_USER_ID = 1000;
 /** Presence in a simulation, where every owner that could be knocked at has died: recorded owners are `gone`. */
 export const DEAD_OWNERS: PresencePort = {
   listen: async () => ({ close: async () => undefined }),
-  knock: async () => ({ kind: "refused" }),
+  ping: async () => ({ kind: "refused" }),
 };
 
 /** A directory store over a simulated file system; the reserve is small so that images stay cheap. */

@@ -10,7 +10,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { SplashdownError } from "../../base/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import { decodeValue, encodeValue } from "../../base/json-encoding.js";
-import type { StepSink, StepWork, SubstepSink, WishSink } from "../../engine/model/ports.js";
+import type { StepSink, StepWork, SubstepSink, EffectsSink } from "../../engine/model/ports.js";
 import { isEndOfRun } from "../outcome/failure.js";
 import { describeFailure, restoreFailure } from "../outcome/substep-failure.js";
 
@@ -170,7 +170,7 @@ class AttemptContext implements FunctionContext {
 
 interface WithinSubstep {
   readonly calls: ContextCalls;
-  readonly sink: WishSink;
+  readonly sink: EffectsSink;
 }
 
 /** One for all attempts: the platform asks every one there ever was, at every promise. */
@@ -195,7 +195,7 @@ class ContextCalls {
   };
 
   /** Of the sub-step whose function calls, else of the step. */
-  get wishes(): WishSink {
+  get wishes(): EffectsSink {
     const within = withinSubstep.getStore();
     return within?.calls === this ? within.sink : this.sink;
   }

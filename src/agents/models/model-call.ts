@@ -20,7 +20,7 @@ import type {
   ToolDescription,
 } from "../outcome/contract.js";
 import { isEndOfRun, sumUsage, usageOfError, withUsage } from "../outcome/failure.js";
-import { createPartialPace } from "../outcome/partial-pace.js";
+import { createPartialThrottle } from "../outcome/partial-throttle.js";
 import { SCRIPTED_PROVIDER } from "./scripted-model.js";
 
 export interface DurableAnswer extends Omit<ModelAnswer, "usage"> {
@@ -144,7 +144,7 @@ async function askOne(
   { choice, ...call }: ModelCall & { readonly choice: ModelChoice },
 ): Promise<ModelAnswer> {
   const { name, path, visit, attempt, idempotencyKey } = work.step;
-  const pace = createPartialPace(deps.clock, call.sink);
+  const pace = createPartialThrottle(deps.clock, call.sink);
   const chosen = deps.chooseProvider(choice.provider, choice.model);
   const model = requireModel(deps, work, { chosen: chosen.provider, named: choice.provider });
   if (chosen.provider !== SCRIPTED_PROVIDER) call.sink.callBegun(nameOf(deps, choice));

@@ -28,7 +28,7 @@ import {
   parseBlobHeader,
   sealChunk,
 } from "./blob-layout.js";
-import { type Breathe, createPace, type Pace, UNHURRIED } from "../format/pace.js";
+import { type YieldToLoop, createTimeSlicer, type TimeSlicer, WITHOUT_PAUSES } from "../format/time-slicer.js";
 import type { Clock } from "../../base/clock.js";
 
 const FOLDER = "blobs/";
@@ -40,7 +40,7 @@ export interface BlobShelfOptions {
   readonly store: TaskStore;
   readonly vault: TaskVault;
   /** Lets others work between two slices; absent: never. */
-  readonly pacing?: { readonly clock: Clock; readonly breathe: Breathe };
+  readonly pacing?: { readonly clock: Clock; readonly breathe: YieldToLoop };
 }
 
 /** A shelf that can also give parts of a value's text. */
@@ -78,7 +78,7 @@ class SealedBlobShelf implements RangedBlobShelf {
   }
 
   async put(value: JsonValue): Promise<BlobRef> {
-    const pace = this.#createPace();
+    const pace = this.#createSlicer();
     const { text, sha256 } = await encodeText(value, pace);
     const digest = this.#vault.keyedDigest("blob", sha256);
     const name = encodeBase32(digest);
@@ -149,11 +149,11 @@ class SealedBlobShelf implements RangedBlobShelf {
     return Buffer.concat(plains);
   }
 
-  #createPace(): Pace {
-    return this.#pacing === undefined ? UNHURRIED : createPace(this.#pacing.clock, this.#pacing.breathe);
+  #createSlicer(): TimeSlicer {
+    return this.#pacing === undefined ? WITHOUT_PAUSES : createTimeSlicer(this.#pacing.clock, this.#pacing.breathe);
   }
 
-  async #encode(name: string, text: Buffer, pace: Pace): Promise<Buffer> {
+  async #encode(name: string, text: Buffer, pace: TimeSlicer): Promise<Buffer> {
     const sealer = this.#vault.createSealer("blob");
     const line = formatBlobHeader({ taskId: this.#vault.taskId, name, rawBytes: text.length, seal: sealer.header });
     const file = Buffer.allocUnsafe(computeBlobFileBytes(line.length, text.length));
@@ -198,7 +198,10 @@ class SealedBlobShelf implements RangedBlobShelf {
 }
 
 /** The value as JSON text with the hash of its bytes. */
-async function encodeText(value: JsonValue, pace: Pace): Promise<{ readonly text: Buffer; readonly sha256: Buffer }> {
+async function encodeText(
+  value: JsonValue,
+  pace: TimeSlicer,
+): Promise<{ readonly text: Buffer; readonly sha256: Buffer }> {
   const hash = createHash("sha256");
   const pieces: Buffer[] = [];
   let sizeBytes = 0;

@@ -6,7 +6,7 @@
 import type { JsonValue } from "../../base/json.js";
 import type { ValueRef } from "../../engine/model/value-ref.js";
 import type { SnapshotCapture } from "../format/capture.js";
-import type { Pace } from "../format/pace.js";
+import type { TimeSlicer } from "../format/time-slicer.js";
 
 export interface SizedPath {
   /** `steps.<identity>.output`, `channel.<key>`, `inputs`, `decisions`. */
@@ -19,7 +19,7 @@ export interface SizedPath {
 export const LARGEST_NAMED = 5;
 
 /** The largest values that stand in the checkpoint itself, largest first. Values kept outside count as nothing. */
-export async function findLargest(taken: SnapshotCapture, count: number, pace: Pace): Promise<SizedPath[]> {
+export async function findLargest(taken: SnapshotCapture, count: number, pace: TimeSlicer): Promise<SizedPath[]> {
   let largest: SizedPath[] = [];
   for (const { path, value } of eachValue(taken)) {
     const sizeBytes = JSON.stringify(value).length;

@@ -12,7 +12,7 @@ import type { BlobShelf } from "../../engine/model/ports.js";
 import type { StepEntry } from "../../engine/model/state.js";
 import { encodePayload, labelOf, type OutputEntry, type SnapshotCapture } from "../format/capture.js";
 import { findLargest, formatLargest, LARGEST_NAMED, type SizedPath } from "./large-values.js";
-import type { Pace } from "../format/pace.js";
+import type { TimeSlicer } from "../format/time-slicer.js";
 
 /** Smaller values are not worth a file. */
 const SPILLED_BYTES_MIN = 4 * 1024;
@@ -24,7 +24,7 @@ const MARGIN = 0.9;
 export interface SpillOptions {
   readonly blobs: BlobShelf;
   readonly rawBytesMax: number;
-  readonly pace: Pace;
+  readonly pace: TimeSlicer;
 }
 
 /**
@@ -61,7 +61,7 @@ async function tooLarge(taken: SnapshotCapture, options: SpillOptions): Promise<
 }
 
 /** Length of the text, about. */
-async function measure(taken: SnapshotCapture, pace: Pace): Promise<number> {
+async function measure(taken: SnapshotCapture, pace: TimeSlicer): Promise<number> {
   let length = 0;
   for (const piece of encodePayload(taken)) {
     length += Buffer.byteLength(piece);
@@ -78,7 +78,7 @@ interface Candidate extends SizedPath {
 }
 
 /** Values worth moving, largest first. */
-async function findCandidates(taken: SnapshotCapture, pace: Pace): Promise<Candidate[]> {
+async function findCandidates(taken: SnapshotCapture, pace: TimeSlicer): Promise<Candidate[]> {
   const found = new Map<ValueRef, Candidate>();
   for (const { path, ref } of eachRef(taken)) {
     if (!("inline" in ref)) continue;

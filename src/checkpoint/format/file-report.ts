@@ -8,7 +8,7 @@ import type { CheckpointHeader } from "../../schema/generated/checkpoint-header.
 import type { TaskVault } from "../../vault/contract.js";
 import { readLayout } from "./layout.js";
 import { parseSnapshotName, requireName } from "./names.js";
-import { UNHURRIED } from "./pace.js";
+import { WITHOUT_PAUSES } from "./time-slicer.js";
 import { decodePayload } from "./payload.js";
 import { openText } from "./sealed-payload.js";
 /** `structure`: four lines, checksum, header. `name`: the file stands under its own name. `seal`: key and tag. `content`: a state, in its place in the chain. */
@@ -43,14 +43,14 @@ export interface FileReportOptions {
 export async function validateFile(bytes: Uint8Array, options: FileReportOptions): Promise<FileReport> {
   const checks: FileCheck[] = [];
   const { vault, name } = options;
-  const layout = await attempt(checks, "structure", () => readLayout(bytes, options.rawBytesMax, UNHURRIED));
+  const layout = await attempt(checks, "structure", () => readLayout(bytes, options.rawBytesMax, WITHOUT_PAUSES));
   // A copy that a program made has a name of its own, which says nothing.
   if (layout !== undefined && name !== undefined && parseSnapshotName(name) !== undefined)
     await attempt(checks, "name", async () => requireName(name, layout.header));
   else checks.push({ check: "name", result: "skipped" });
   const canOpen = layout !== undefined && vault !== undefined;
   const text = canOpen
-    ? await attempt(checks, "seal", () => openText({ layout, vault, pace: UNHURRIED }))
+    ? await attempt(checks, "seal", () => openText({ layout, vault, pace: WITHOUT_PAUSES }))
     : skip(checks, "seal");
   if (layout !== undefined && text !== undefined)
     await attempt(checks, "content", async () => decodePayload(text, layout.header));

@@ -17,7 +17,7 @@ import type { JsonValue } from "../../base/json.js";
 import { canonicalJson } from "../../base/json-encoding.js";
 import { type CheckpointHeader, validateCheckpointHeader } from "../../schema/generated/checkpoint-header.js";
 import type { SchemaDefect } from "../../schema/validator.js";
-import { eachPiece, type Pace } from "./pace.js";
+import { eachPiece, type TimeSlicer } from "./time-slicer.js";
 
 const MAGIC = '{"format":"splashdown.checkpoint",';
 const VERSION = "1.0";
@@ -55,7 +55,7 @@ export function formatHead(header: CheckpointHeader): Buffer {
 export async function encodeLayout(
   head: Buffer,
   sealed: Buffer,
-  pace: Pace,
+  pace: TimeSlicer,
 ): Promise<{ bytes: Buffer; sha256: string }> {
   if (isPlain(parseHeaderLine(head.subarray(LINE_1.length)))) return encodePlain(head, sealed, pace);
   const payloadChars = Math.ceil(sealed.length / 3) * 4;
@@ -85,7 +85,7 @@ function isPlain({ suite, codec }: CheckpointHeader): boolean {
 }
 
 /** The text outside of strings has no space, and no quote within one stands alone: the place is found again. */
-async function encodePlain(head: Buffer, text: Buffer, pace: Pace): Promise<{ bytes: Buffer; sha256: string }> {
+async function encodePlain(head: Buffer, text: Buffer, pace: TimeSlicer): Promise<{ bytes: Buffer; sha256: string }> {
   const shown = Buffer.from(text);
   const at = shown.indexOf(STATE_LINE);
   if (at >= 0) shown.write(STATE_PART, at, "latin1");
@@ -130,7 +130,7 @@ export function readHead(start: Uint8Array): CheckpointHeader {
  *
  * Errors: FORMAT_NOT_OURS, FORMAT_VERSION, CHECKPOINT_TRUNCATED, CHECKPOINT_CORRUPT, VALUE_TOO_LARGE.
  */
-export async function readLayout(file: Uint8Array, rawBytesMax: number, pace: Pace): Promise<ReadLayout> {
+export async function readLayout(file: Uint8Array, rawBytesMax: number, pace: TimeSlicer): Promise<ReadLayout> {
   const bytes = asBuffer(file);
   if (bytes.length > computeFileBytesMax(rawBytesMax))
     throw tooLarge("the file has", bytes.length, computeFileBytesMax(rawBytesMax));
@@ -228,13 +228,13 @@ function lineFailure(bytes: Buffer, count: number): SplashdownError {
   return refuse("CHECKPOINT_TRUNCATED", `the file ends in line ${count + 1} of 4, after ${bytes.length} bytes`);
 }
 
-async function computeSum(bytes: Uint8Array, pace: Pace): Promise<string> {
+async function computeSum(bytes: Uint8Array, pace: TimeSlicer): Promise<string> {
   const hash = createHash("sha256");
   await eachPiece(bytes, pace, (piece) => void hash.update(piece));
   return hash.digest("hex");
 }
 
-async function requireChecksum(bytes: Buffer, end: number, pace: Pace): Promise<string> {
+async function requireChecksum(bytes: Buffer, end: number, pace: TimeSlicer): Promise<string> {
   const line = bytes.subarray(end);
   if (!isSumLine(line)) throw corrupt("the checksum line is damaged");
   const stated = line.subarray(SUM_START.length, SUM_START.length + SUM_CHARS).toString("latin1");
@@ -286,7 +286,7 @@ function requireCoherent(header: CheckpointHeader): void {
 }
 
 /** Strict base64, piece by piece. */
-async function decodePayload(line: Buffer, pace: Pace): Promise<Buffer> {
+async function decodePayload(line: Buffer, pace: TimeSlicer): Promise<Buffer> {
   const start = PAYLOAD_START.length;
   const end = line.length - PAYLOAD_END.length;
   const hasForm =

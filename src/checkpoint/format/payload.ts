@@ -19,7 +19,7 @@ import { describeDefect } from "./layout.js";
 import { decodeDecision, type OutputEntry, PAYLOAD_SCHEMA } from "./capture.js";
 
 /** The payload without the engine's state. */
-export type CheckpointPicture = Omit<CheckpointPayload, "state">;
+export type CheckpointSummary = Omit<CheckpointPayload, "state">;
 
 const LF = 0x0a;
 const STATE_START = '"state":';
@@ -29,7 +29,7 @@ const STATE_START = '"state":';
  *
  * Errors: FORMAT_VERSION when a newer version wrote it, CHECKPOINT_CORRUPT, TASK_SWAPPED.
  */
-export function decodePicture(text: Buffer, header: CheckpointHeader): CheckpointPicture {
+export function decodeSummary(text: Buffer, header: CheckpointHeader): CheckpointSummary {
   if (header.schema > PAYLOAD_SCHEMA) {
     throw new SplashdownError(
       "FORMAT_VERSION",
@@ -51,7 +51,7 @@ export function decodePicture(text: Buffer, header: CheckpointHeader): Checkpoin
  * Errors: as `decodePicture`, and what the engine's codec finds.
  */
 export function decodePayload(text: Buffer, header: CheckpointHeader): TaskState {
-  const picture = decodePicture(text, header);
+  const picture = decodeSummary(text, header);
   const start = text.indexOf(LF) + 1;
   const line = text.toString("utf8", start);
   if (!line.startsWith(STATE_START) || !line.endsWith("}")) throw corrupt("the payload has no state");
@@ -71,7 +71,7 @@ function restoreOutput(output: CheckpointOutput, state: TaskState): OutputEntry 
   return Object.freeze({ value, by: output.by });
 }
 
-function requireSameCheckpoint(picture: CheckpointPicture, header: CheckpointHeader): void {
+function requireSameCheckpoint(picture: CheckpointSummary, header: CheckpointHeader): void {
   const isSame =
     picture.checkpoint_id === header.checkpoint_id &&
     picture.workflow_id === header.workflow_id &&

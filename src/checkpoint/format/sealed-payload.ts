@@ -14,7 +14,7 @@ import type { KeyId } from "../../base/ids.js";
 import type { CheckpointHeader } from "../../schema/generated/checkpoint-header.js";
 import type { FileSealer, SealHeader, TaskVault } from "../../vault/contract.js";
 import type { ReadLayout } from "./layout.js";
-import { eachPiece, type Pace, PIECE_BYTES } from "./pace.js";
+import { eachPiece, type TimeSlicer, PIECE_BYTES } from "./time-slicer.js";
 
 /** A payload is part 0 of its file. */
 const PART = 0;
@@ -42,7 +42,7 @@ export interface CompressOptions {
 export async function compressText(
   pieces: Iterable<string>,
   options: CompressOptions,
-  pace: Pace,
+  pace: TimeSlicer,
 ): Promise<CompressedText> {
   const sink = options.level === 0 ? createPlainSink() : createGzipSink(options.level);
   const hash = createHash("sha256");
@@ -139,7 +139,7 @@ function createGzipSink(level: number): TextSink {
 export async function sealText(
   text: CompressedText,
   to: { sealer: FileSealer; aad: Uint8Array },
-  pace: Pace,
+  pace: TimeSlicer,
 ): Promise<Buffer> {
   const part = to.sealer.sealSlices(PART, to.aad);
   const sealed = Buffer.allocUnsafe(text.sizeBytes + 64);
@@ -163,7 +163,7 @@ export function sealHeaderOf(header: CheckpointHeader): SealHeader {
 export interface OpenableFile {
   readonly layout: ReadLayout;
   readonly vault: TaskVault;
-  readonly pace: Pace;
+  readonly pace: TimeSlicer;
 }
 
 /**

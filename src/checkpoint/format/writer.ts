@@ -18,14 +18,14 @@ import type { SealHeader, TaskVault } from "../../vault/contract.js";
 import { encodePayload, labelOf, PAYLOAD_SCHEMA, type SnapshotCapture } from "./capture.js";
 import { encodeLayout, formatHead, readLayout } from "./layout.js";
 import { formatSnapshotName } from "./names.js";
-import { type Breathe, createPace, type Pace } from "./pace.js";
+import { type YieldToLoop, createTimeSlicer, type TimeSlicer } from "./time-slicer.js";
 import { compressText, type CompressedText, computeLevel, openPieces, sealText } from "./sealed-payload.js";
 
 export interface SnapshotWriterOptions {
   readonly store: TaskStore;
   readonly vault: TaskVault;
   readonly clock: Clock;
-  readonly breathe: Breathe;
+  readonly breathe: YieldToLoop;
   readonly rawBytesMax: number;
   /** Version of this program, for the header. */
   readonly app: string;
@@ -74,7 +74,7 @@ export async function writeSnapshot(
   place: SnapshotPlace,
   options: SnapshotWriterOptions & { readonly admits?: (sizeBytes: number) => boolean },
 ): Promise<WrittenSnapshot | undefined> {
-  const pace = createPace(options.clock, options.breathe);
+  const pace = createTimeSlicer(options.clock, options.breathe);
   const startMs = options.clock.monotonicMs();
   const encoded = await encodeSnapshot(taken, place, { options, pace });
   if (options.admits?.(encoded.bytes.length) === false) return undefined;
@@ -94,7 +94,7 @@ export async function writeSnapshot(
 export async function encodeSnapshot(
   taken: SnapshotCapture,
   place: SnapshotPlace,
-  how: { readonly options: SnapshotWriterOptions; readonly pace: Pace; readonly expectedBytes?: number },
+  how: { readonly options: SnapshotWriterOptions; readonly pace: TimeSlicer; readonly expectedBytes?: number },
 ): Promise<EncodedSnapshot> {
   const { options, pace } = how;
   const level = computeLevel(options.level, how.expectedBytes ?? estimateBytes(taken));
@@ -153,7 +153,7 @@ interface Readable {
   readonly taken: SnapshotCapture;
   readonly text: CompressedText;
   readonly options: SnapshotWriterOptions;
-  readonly pace: Pace;
+  readonly pace: TimeSlicer;
 }
 
 /** Reads the bytes as a reader would, down to the text, and compares. */

@@ -1,7 +1,7 @@
 /** Mistyped command lines as errors of ours: the same line, status and JSON as every other error. */
 import type { Command, CommanderError } from "commander";
 import { SplashdownError } from "../../base/errors.js";
-import { suggestForWord } from "./foreign-words.js";
+import { suggestForWord } from "./conductor-aliases.js";
 
 const UNKNOWN = /^unknown (command|option) '([^']*)'/;
 

@@ -3,7 +3,7 @@
  *
  * It is written where a person asks (`show --svg FILE`) and never among the deliverables: times differ between an
  * interrupted run and an undisturbed one, and their deliverables must not. The picture there holds no times
- * (engine/reports/task-picture.ts).
+ * (engine/reports/task-chart.ts).
  */
 import { escapeXml } from "../../base/xml-text.js";
 import type { TimelineMarkKind, TimelineSpan, TimelineView } from "../../runtime/contract.js";

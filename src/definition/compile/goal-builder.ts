@@ -14,7 +14,7 @@ import {
 import { fingerprintStep } from "../model/fingerprint.js";
 import type { ConsolidationRule, PlanRule } from "../model/goal-rules.js";
 import { buildModelOptions } from "./model-options.js";
-import { buildRetry, optional } from "./plain-parts.js";
+import { buildRetry, omitUndefined } from "./step-fields.js";
 import type { ModelStep, PlannerRule } from "../model/step.js";
 
 /** What a person is told where the file names no words of its own. */
@@ -40,8 +40,8 @@ export function buildPlan(file: WorkflowFile, context: BuildContext): PlanRule |
     specialistsMax: plan.max_specialists ?? PLAN_SPECIALISTS_MAX,
     header: headerOf(file),
     provider: context.provider,
-    ...optional("model", context.model),
-    ...optional("atlas", context.atlas === undefined ? undefined : { mode: "model", ...pickModel(context.atlas) }),
+    ...omitUndefined("model", context.model),
+    ...omitUndefined("atlas", context.atlas === undefined ? undefined : { mode: "model", ...pickModel(context.atlas) }),
   };
   const input = { done: "{{ done }}", phases: "{{ phases }}", feedback: "{{ feedback }}" };
   return {
@@ -70,11 +70,11 @@ export function buildConsolidation(file: WorkflowFile, context: BuildContext): C
   if (consolidate === true) return {};
   const { minimum, prompt = MERGE } = consolidate;
   const writer = buildOwnStep({ name: CONSOLIDATE_NAME, prompt, input: {}, ...pickModel(consolidate) }, context);
-  return { ...optional("minimum", minimum), writer };
+  return { ...omitUndefined("minimum", minimum), writer };
 }
 
 function pickModel({ provider, model }: Pick<Plan, "provider" | "model">): { provider?: string; model?: string } {
-  return { ...optional("provider", provider), ...optional("model", model) };
+  return { ...omitUndefined("provider", provider), ...omitUndefined("model", model) };
 }
 
 const ON_CONFIDENCE = ["proceed", "proceed_flagged", "spawn_specialist", "spawn_specialists", "halt"];
@@ -121,9 +121,9 @@ function buildOwnStep(
     saveAs: {},
     secrets: [],
     provider: provider ?? context.provider,
-    ...optional("model", model ?? context.model),
+    ...omitUndefined("model", model ?? context.model),
     ...(isBriefed ? { briefingTokensMax } : {}),
-    ...optional("instructions", instructions.length === 0 ? undefined : instructions.join("\n\n")),
+    ...omitUndefined("instructions", instructions.length === 0 ? undefined : instructions.join("\n\n")),
     ...(Object.keys(options).length === 0 ? {} : { options }),
     ...own,
   };

@@ -12,7 +12,7 @@
  * Source: CONDUCTOR-YAML 1.3, 1.4.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
-import { optional } from "./plain-parts.js";
+import { omitUndefined } from "./step-fields.js";
 import type { Runtime, Step } from "../../schema/generated/workflow.js";
 
 /** Keys of a step, as they are. */
@@ -34,13 +34,13 @@ export function buildModelOptions(step: Step, runtime: Runtime): JsonObject {
     ...pick(runtime, SHARED_KEYS),
     ...pick(step, SHARED_KEYS),
     ...pick(step, STEP_KEYS),
-    ...optional("session_key", step.session_key?.trim()),
-    ...optional("context_tier", step.context_tier ?? runtime.default_context_tier),
+    ...omitUndefined("session_key", step.session_key?.trim()),
+    ...omitUndefined("context_tier", step.context_tier ?? runtime.default_context_tier),
     ...buildReasoning(step, runtime),
     ...buildToolOutput(runtime),
-    ...optional("retry", filled(pick(step.retry ?? {}, RETRY_KEYS))),
+    ...omitUndefined("retry", filled(pick(step.retry ?? {}, RETRY_KEYS))),
     ...(step.validator === undefined ? {} : { validator: { max_retries: 1, ...step.validator } }),
-    ...optional("provider", endpointOf(runtime, step.provider)),
+    ...omitUndefined("provider", endpointOf(runtime, step.provider)),
   };
 }
 

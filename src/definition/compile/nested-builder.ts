@@ -4,7 +4,7 @@ import type { Step } from "../../schema/generated/workflow.js";
 import type { NodeSite } from "./build-context.js";
 import type { HooksDefinition } from "../model/hooks.js";
 import { findNearest } from "../faults/nearest.js";
-import { optional } from "./plain-parts.js";
+import { omitUndefined } from "./step-fields.js";
 import type { ScopeFrame } from "./scope-frame.js";
 import { nestSource } from "../templates/template-places.js";
 import type { LoadedWorkflow } from "../model/loaded-workflow.js";
@@ -31,15 +31,15 @@ export function buildNested(step: Step, frame: ScopeFrame, site: NodeSite): Work
     ...frame,
     scope: "workflow",
     workflow: definition.name,
-    ...optional("file", file),
+    ...omitUndefined("file", file),
     folder,
-    ...optional("inputMapping", step.input_mapping as Readonly<Record<string, TemplateValue>> | undefined),
+    ...omitUndefined("inputMapping", step.input_mapping as Readonly<Record<string, TemplateValue>> | undefined),
     inputs: definition.inputs,
     context: definition.context,
     output: definition.output,
     onFailure: definition.onFailure,
     limits: definition.limits,
-    ...optional("hooks", placeHooks(definition.hooks, frame.path)),
+    ...omitUndefined("hooks", placeHooks(definition.hooks, frame.path)),
     children: [placeBelow(definition.root, frame.path) as ScopeDefinition],
   };
 }

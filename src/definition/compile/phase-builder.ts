@@ -20,7 +20,7 @@ import type { FaultPath } from "../faults/fault.js";
 import { fingerprintStep } from "../model/fingerprint.js";
 import { buildOrchestrator } from "./goal-builder.js";
 import { findNearest } from "../faults/nearest.js";
-import { buildRetry, listCommand, optional, optionalMs, textMap } from "./plain-parts.js";
+import { buildRetry, listCommand, omitUndefined, optionalMs, textMap } from "./step-fields.js";
 import { buildJoints, buildStep } from "./step-builder.js";
 import { findKind, isGroupKind } from "./step-kinds.js";
 import type { ConfidenceRule, EvaluationDefinition } from "../model/phase-rules.js";
@@ -58,7 +58,7 @@ export function buildPhase(phase: Phase, number: number, site: NodeSite): PhaseS
     confidence: buildConfidence(phase.confidence, site),
     ...(spawn === undefined ? {} : { spawn }),
     ...(evaluate === undefined ? {} : { evaluate }),
-    ...optional("orchestrator", buildOrchestrator(path, site.context)),
+    ...omitUndefined("orchestrator", buildOrchestrator(path, site.context)),
     restart: {
       maxAttempts: phase.restart?.max_attempts ?? RESTART.maxAttempts,
       otherwise: phase.restart?.otherwise ?? RESTART.otherwise,
@@ -158,7 +158,7 @@ function listScorers(evaluation: Evaluation, site: NodeSite): readonly NamedScor
       return [
         {
           dimension: "quality",
-          scorer: { rubric: criteria, ...optional("judges", evaluation.judges) },
+          scorer: { rubric: criteria, ...omitUndefined("judges", evaluation.judges) },
           at: [...at, "criteria"],
         },
       ];
@@ -221,8 +221,8 @@ function buildScorers(named: NamedScorer, site: NodeSite): readonly ScorerStep[]
   return list.map(({ provider, model }: { readonly provider?: string; readonly model?: string }, index) => {
     const { endpoint: _endpoint, ...asked } = {
       ...way,
-      ...optional("provider", provider),
-      ...optional("model", model),
+      ...omitUndefined("provider", provider),
+      ...omitUndefined("model", model),
     };
     return buildScorer({ ...named, judge: names[index] }, withEndpoint(asked, site), site);
   });
@@ -252,7 +252,7 @@ function buildScorer(
     saveAs: {},
     secrets: scorer.secrets ?? [],
     dimension,
-    ...optional("judge", judge),
+    ...omitUndefined("judge", judge),
     scorer: way,
   };
   const signed: ScorerStep = { ...step, fingerprint: fingerprintStep(step) };
@@ -276,14 +276,14 @@ function buildWay(scorer: Scorer, at: FaultPath, site: NodeSite): ScorerStep["sc
     return { by: "command", command, environment: textMap(scorer.env ?? scorer.environment) };
   }
   if (scorer.expression !== undefined) return { by: "expression", expression: String(scorer.expression) };
-  if (rubric === undefined) return { by: "schema", schema: schemaOf(scorer), ...optional("of", scorer.of) };
+  if (rubric === undefined) return { by: "schema", schema: schemaOf(scorer), ...omitUndefined("of", scorer.of) };
   const { provider, model } = site.context;
-  const asked = { provider: scorer.provider ?? provider, ...optional("model", scorer.model ?? model), rubric };
+  const asked = { provider: scorer.provider ?? provider, ...omitUndefined("model", scorer.model ?? model), rubric };
   return withEndpoint({ by: "model" as const, ...asked }, site);
 }
 
 function withEndpoint<T extends { readonly provider: string }>(asked: T, { context }: NodeSite) {
-  return { ...asked, ...optional("endpoint", endpointOf(context.runtime, asked.provider)) };
+  return { ...asked, ...omitUndefined("endpoint", endpointOf(context.runtime, asked.provider)) };
 }
 
 /** The booleans of JSON Schema as schemas. */

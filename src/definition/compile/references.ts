@@ -8,7 +8,7 @@
 import { isJsonObject } from "../../base/json.js";
 import type { Context, Step } from "../../schema/generated/workflow.js";
 import type { NodeSite } from "./build-context.js";
-import { optional } from "./plain-parts.js";
+import { omitUndefined } from "./step-fields.js";
 import type { ContextRule, StepReference } from "../model/values.js";
 
 const PARTS = new Set(["output", "outputs", "errors", "count"]);
@@ -18,7 +18,7 @@ const REFERENCE = /^[^.?\s[\]{}]+(\.[^.?\s[\]{}]+)*\??$/;
 export function buildContextRule(context: Context | undefined): ContextRule {
   return {
     mode: context?.mode ?? "accumulate",
-    ...optional("tokensMax", context?.max_tokens),
+    ...omitUndefined("tokensMax", context?.max_tokens),
     trim: context?.trim_strategy ?? "drop_oldest",
   };
 }

@@ -5,7 +5,7 @@ import { MAX_CONCURRENT } from "../model/defaults.js";
 import { findNearest } from "../faults/nearest.js";
 import { buildNested } from "./nested-builder.js";
 import { buildPhase } from "./phase-builder.js";
-import { optional } from "./plain-parts.js";
+import { omitUndefined } from "./step-fields.js";
 import { buildJoints, buildRoutes, buildStep } from "./step-builder.js";
 import { findKind, isGroupKind, type GroupKind } from "./step-kinds.js";
 import type {
@@ -112,7 +112,7 @@ function buildForEach(loop: Loop, frame: ScopeFrame, site: NodeSite): ForEachSco
     scope: "for_each",
     source: typeof source === "string" ? referenceOf(source) : (source as TemplateValue),
     as: loop.as ?? ITEM_NAME,
-    ...optional("keyBy", loop.key_by),
+    ...omitUndefined("keyBy", loop.key_by),
     ...sizeOf(loop),
     children: [body],
   };
@@ -250,7 +250,7 @@ function noteUnknownMember(name: string, agents: readonly Step[], site: NodeSite
     code: "unknown_name",
     path: site.at,
     message: `there is no agent ${name}`,
-    ...optional("suggestion", nearest === undefined ? undefined : `did you mean ${nearest}?`),
+    ...omitUndefined("suggestion", nearest === undefined ? undefined : `did you mean ${nearest}?`),
   });
 }
 

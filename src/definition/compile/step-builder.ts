@@ -4,17 +4,17 @@ import type { Runtime, Step } from "../../schema/generated/workflow.js";
 import type { NodeSite } from "./build-context.js";
 import { EFFECTS, READING_METHODS, RETRY_OF_MODELS } from "../model/defaults.js";
 import { fingerprintStep } from "../model/fingerprint.js";
-import { buildGate, buildQuestions } from "./people-builder.js";
+import { buildGate, buildQuestions } from "./human-steps.js";
 import {
   buildOutputSchema,
   buildRetry,
   buildSaveAs,
   listCommand,
-  optional,
+  omitUndefined,
   optionalMs,
   parseDurationMs,
   textMap,
-} from "./plain-parts.js";
+} from "./step-fields.js";
 import { buildModelOptions } from "./model-options.js";
 import { buildReferences } from "./references.js";
 import type { GroupKind, NodeKind } from "./step-kinds.js";
@@ -39,8 +39,8 @@ export function buildStep(step: Step, kind: LeafKind, site: NodeSite): StepDefin
 export function buildRoutes(routes: Step["routes"]): RouteDefinition[] {
   return (routes ?? []).map(({ to, when, output }) => ({
     to,
-    ...optional("when", when === undefined || when === true ? undefined : String(when)),
-    ...optional("output", output as Readonly<Record<string, string>> | undefined),
+    ...omitUndefined("when", when === undefined || when === true ? undefined : String(when)),
+    ...omitUndefined("output", output as Readonly<Record<string, string>> | undefined),
   }));
 }
 
@@ -54,7 +54,7 @@ export function buildJoints({ depends_on: written, when }: Pick<Step, "depends_o
   return {
     dependsOn: named.map(({ step }) => step),
     ...(ends.length === 0 ? {} : { startsOn: Object.fromEntries(ends) }),
-    ...optional("when", when === undefined || when === true ? undefined : String(when)),
+    ...omitUndefined("when", when === undefined || when === true ? undefined : String(when)),
   };
 }
 
@@ -65,16 +65,16 @@ function buildCommon(step: Step, kind: LeafKind, site: NodeSite): Common {
     node: "step",
     name: step.name ?? "",
     path: `${site.parent}/${step.name ?? ""}`,
-    ...optional("description", step.description),
+    ...omitUndefined("description", step.description),
     ...buildJoints(step),
     routes: buildRoutes(step.routes),
-    ...optional("onError", step.on_error),
+    ...omitUndefined("onError", step.on_error),
     input: isMap ? (step.input as Readonly<Record<string, TemplateValue>>) : {},
-    ...optional("references", buildReferences(step, site)),
+    ...omitUndefined("references", buildReferences(step, site)),
     ...buildPatience(step, kind, site.context.runtime),
     saveAs: buildSaveAs(step.save_as, [...site.at, "save_as"], site.context.faults),
     secrets: step.secrets ?? [],
-    ...optional("outputSchema", step.output === undefined ? undefined : buildOutputSchema(step.output)),
+    ...omitUndefined("outputSchema", step.output === undefined ? undefined : buildOutputSchema(step.output)),
   };
 }
 
@@ -85,8 +85,8 @@ function buildPatience(step: Step, kind: LeafKind, runtime: Runtime) {
   const sessionSeconds = isModel ? (step.max_session_seconds ?? runtime.max_session_seconds) : undefined;
   return {
     effects: step.effects ?? defaultEffects(step, kind),
-    ...optional("onUnknown", step.on_unknown),
-    ...optional("probe", step.probe === undefined ? undefined : listCommand(step.probe as JsonValue)),
+    ...omitUndefined("onUnknown", step.on_unknown),
+    ...omitUndefined("probe", step.probe === undefined ? undefined : listCommand(step.probe as JsonValue)),
     retry: isModel && step.retry === undefined ? RETRY_OF_MODELS : buildRetry(step.retry),
     ...optionalMs("timeoutMs", step.timeout ?? step.timeout_seconds ?? sessionSeconds),
     ...optionalMs("idleTimeoutMs", step.idle_timeout),
@@ -139,9 +139,9 @@ function buildCommand(step: Step, kind: "command" | "script", { common, site }: 
     ...common,
     command,
     environment: textMap(step.env ?? step.environment),
-    ...optional("folder", step.working_dir ?? step.folder),
+    ...omitUndefined("folder", step.working_dir ?? step.folder),
   };
-  return kind === "script" ? { ...shared, kind, ...optional("stdin", step.stdin) } : { ...shared, kind };
+  return kind === "script" ? { ...shared, kind, ...omitUndefined("stdin", step.stdin) } : { ...shared, kind };
 }
 
 function checkCommand(step: Step, kind: "command" | "script", site: NodeSite): void {
@@ -197,14 +197,14 @@ function buildCli(step: Step, { common, site }: Parts): Unsigned<StepDefinition>
     cli: step.cli ?? "",
     // Who is judged goes on where the work was done.
     session: step.session ?? (site.isSpecialist === true ? "continue" : "fresh"),
-    ...optional("model", step.model),
-    ...optional("systemPrompt", step.system_prompt),
+    ...omitUndefined("model", step.model),
+    ...omitUndefined("systemPrompt", step.system_prompt),
     prompt: step.prompt ?? "",
-    ...optional("briefingTokensMax", chooseBriefing(step, site)),
-    ...optional("instructions", instructions.length === 0 ? undefined : instructions.join("\n\n")),
+    ...omitUndefined("briefingTokensMax", chooseBriefing(step, site)),
+    ...omitUndefined("instructions", instructions.length === 0 ? undefined : instructions.join("\n\n")),
     arguments: listCommand(undefined, step.args),
     environment: textMap(step.env ?? step.environment),
-    ...optional("folder", step.working_dir ?? step.folder),
+    ...omitUndefined("folder", step.working_dir ?? step.folder),
   };
 }
 
@@ -250,12 +250,12 @@ function buildModel(step: Step, { common, site }: Parts): Unsigned<StepDefinitio
     ...common,
     kind: "model",
     provider: step.provider ?? site.context.provider,
-    ...optional("model", step.model ?? site.context.model),
-    ...optional("systemPrompt", step.system_prompt),
+    ...omitUndefined("model", step.model ?? site.context.model),
+    ...omitUndefined("systemPrompt", step.system_prompt),
     prompt: step.prompt ?? "",
-    ...optional("briefingTokensMax", chooseBriefing(step, site)),
-    ...optional("tools", chooseTools(site.context.tools, { step, at: site.at, faults: site.context.faults })),
-    ...optional("instructions", instructions.length === 0 ? undefined : instructions.join("\n\n")),
+    ...omitUndefined("briefingTokensMax", chooseBriefing(step, site)),
+    ...omitUndefined("tools", chooseTools(site.context.tools, { step, at: site.at, faults: site.context.faults })),
+    ...omitUndefined("instructions", instructions.length === 0 ? undefined : instructions.join("\n\n")),
     ...(Object.keys(options).length === 0 ? {} : { options }),
   };
 }
@@ -282,7 +282,7 @@ function buildSet(step: Step, { common, site }: Parts): Unsigned<StepDefinition>
     ...common,
     kind: "set",
     ...(hasValue ? { value: step.value as TemplateValue } : {}),
-    ...optional("values", step.values as Readonly<Record<string, TemplateValue>> | undefined),
+    ...omitUndefined("values", step.values as Readonly<Record<string, TemplateValue>> | undefined),
     outputType: step.output_type ?? "auto",
   };
 }
@@ -302,7 +302,7 @@ function buildWait(step: Step, { common, site }: Parts): Unsigned<StepDefinition
       suggestion: "write seconds, or a text such as 500ms, 30s, 5m, 2h",
     });
   }
-  return { ...common, kind: "wait", duration: duration ?? 1, ...optional("reason", step.reason) };
+  return { ...common, kind: "wait", duration: duration ?? 1, ...omitUndefined("reason", step.reason) };
 }
 
 function buildTerminate(step: Step, { common, site }: Parts): Unsigned<StepDefinition> {
@@ -327,7 +327,7 @@ function buildTerminate(step: Step, { common, site }: Parts): Unsigned<StepDefin
     kind: "terminate",
     status: step.status ?? "success",
     reason: step.reason ?? "",
-    ...optional("outputTemplate", step.output_template as TemplateValue | undefined),
+    ...omitUndefined("outputTemplate", step.output_template as TemplateValue | undefined),
   };
 }
 
@@ -350,7 +350,7 @@ function buildHttp(step: Step, { common, site }: Parts): Unsigned<StepDefinition
     url,
     query: textMap(step.query),
     headers: textMap(step.headers),
-    ...optional("body", step.body as TemplateValue | undefined),
+    ...omitUndefined("body", step.body as TemplateValue | undefined),
     failOnStatus: step.fail_on_status ?? true,
   };
 }

@@ -7,7 +7,7 @@
 import type { McpServer, Runtime, Step, Tool } from "../../schema/generated/workflow.js";
 import type { FaultList, FaultPath } from "../faults/fault.js";
 import { findNearest } from "../faults/nearest.js";
-import { buildOutputSchema, optional, optionalMs, textMap } from "./plain-parts.js";
+import { buildOutputSchema, omitUndefined, optionalMs, textMap } from "./step-fields.js";
 import type { FunctionTool, ServerReach, ToolDefinition, ToolPolicy, ToolServer } from "../model/tool-definition.js";
 
 /** What the steps of a workflow may choose from. */
@@ -56,18 +56,22 @@ function buildFunction(
 ): FunctionTool {
   return {
     name: tool.name,
-    ...optional("description", tool.description),
+    ...omitUndefined("description", tool.description),
     function: tool.function,
     parameters: buildOutputSchema(tool.input ?? {}),
     effects: tool.effects ?? "external",
-    ...optional("approve", tool.approve),
+    ...omitUndefined("approve", tool.approve),
     ...optionalMs("timeoutMs", tool.timeout),
-    ...optional("code", codeDigests.get(tool.function.split("#")[0] ?? "")),
+    ...omitUndefined("code", codeDigests.get(tool.function.split("#")[0] ?? "")),
   };
 }
 
 function buildPolicy({ effects, approve, timeout }: NamedTool): ToolPolicy {
-  return { ...optional("effects", effects), ...optional("approve", approve), ...optionalMs("timeoutMs", timeout) };
+  return {
+    ...omitUndefined("effects", effects),
+    ...omitUndefined("approve", approve),
+    ...optionalMs("timeoutMs", timeout),
+  };
 }
 
 /** A tool of a server is described by its server. */
@@ -92,8 +96,8 @@ function buildServer(name: string, server: McpServer, policies: Readonly<Record<
     reach: buildReach(server),
     allowed: own.includes("*") ? [] : [own],
     policies,
-    ...optional("approve", server.approve),
-    ...optional("timeoutMs", server.timeout),
+    ...omitUndefined("approve", server.approve),
+    ...omitUndefined("timeoutMs", server.timeout),
   };
 }
 
@@ -180,7 +184,7 @@ function narrow(server: ToolServer, tool: string, effects: ToolPolicy["effects"]
   return {
     ...allow(server, [full]),
     required: [full],
-    policies: { [full]: { ...policy, ...optional("effects", effects) } },
+    policies: { [full]: { ...policy, ...omitUndefined("effects", effects) } },
   };
 }
 

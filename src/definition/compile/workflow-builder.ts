@@ -23,7 +23,7 @@ import { checkGates } from "../validate/gate-check.js";
 import { checkOrder } from "../validate/order-check.js";
 import { checkProviders } from "../settings/provider-check.js";
 import { buildContextRule } from "./references.js";
-import { optional, parseDurationMs } from "./plain-parts.js";
+import { omitUndefined, parseDurationMs } from "./step-fields.js";
 import { checkReferences } from "../validate/reference-check.js";
 import { buildAll, buildMachine, buildPhases, frameOf } from "./scope-builder.js";
 import { mergeAnswers } from "./nested-builder.js";
@@ -67,12 +67,12 @@ export function buildWorkflow(file: WorkflowFile, options: BuildOptions): Workfl
     output: (file.output ?? {}) as Readonly<Record<string, JsonValue>>,
     limits: buildLimits(header.limits, isRouted),
     onFailure: onFailureOf(header, faults),
-    ...optional("onUnknown", header.on_unknown),
-    ...optional("hooks", buildHooks(header.hooks, context)),
+    ...omitUndefined("onUnknown", header.on_unknown),
+    ...omitUndefined("hooks", buildHooks(header.hooks, context)),
     atlas: { mode: file.atlas?.mode ?? "rules" },
-    ...optional("scriptedAnswers", mergeAnswers(options.nested, options.scriptedAnswers)),
+    ...omitUndefined("scriptedAnswers", mergeAnswers(options.nested, options.scriptedAnswers)),
     settings: collectSettings(file, faults),
-    ...optional("sources", collectSources(context.sources)),
+    ...omitUndefined("sources", collectSources(context.sources)),
   };
   const isComplete = options.isComplete && context.absent.size === 0;
   const checking = { faults, places: context.places, absent: context.absent, isComplete };
@@ -89,7 +89,7 @@ function createContext(file: WorkflowFile, options: BuildOptions, isRouted: bool
     faults,
     provider: providerOf(header, isRouted),
     model: header.runtime?.default_model,
-    ...optional("atlas", file.atlas?.mode === "model" ? file.atlas : undefined),
+    ...omitUndefined("atlas", file.atlas?.mode === "model" ? file.atlas : undefined),
     briefingTokensMax: header.context?.max_tokens ?? BRIEFING_TOKENS,
     runtime: header.runtime ?? {},
     instructions: [...options.instructions, ...(header.instructions ?? [])],
@@ -108,8 +108,8 @@ function createContext(file: WorkflowFile, options: BuildOptions, isRouted: bool
 function describeHeader({ name, description, version, metadata }: WorkflowHeader) {
   return {
     name,
-    ...optional("description", description),
-    ...optional("version", version === undefined ? undefined : String(version)),
+    ...omitUndefined("description", description),
+    ...omitUndefined("version", version === undefined ? undefined : String(version)),
     metadata: (metadata ?? {}) as JsonObject,
   };
 }
@@ -247,8 +247,8 @@ function buildRoot(file: WorkflowFile, context: BuildContext): ScopeDefinition {
   }
   return {
     ...buildPhases(file.phases ?? [], frame, site("phases")),
-    ...optional("plan", buildPlan(file, context)),
-    ...optional("consolidation", buildConsolidation(file, context)),
+    ...omitUndefined("plan", buildPlan(file, context)),
+    ...omitUndefined("consolidation", buildConsolidation(file, context)),
   };
 }
 
@@ -286,10 +286,10 @@ function buildLimits(limits: Limits | undefined, isRouted: boolean): LimitsDefin
   const budget = limits?.budget_usd === undefined ? undefined : toMicroUsd(limits.budget_usd);
   return {
     maxIterations: limits?.max_iterations ?? (isRouted ? ITERATIONS_OF_ROUTES : ITERATIONS_OTHERWISE),
-    ...optional("timeoutMs", timeout === undefined ? undefined : parseDurationMs(timeout)),
-    ...optional("tokensMax", limits?.max_tokens_total),
-    ...optional("callsMax", limits?.max_calls),
-    ...optional(limits?.budget_mode === "audit" ? "costMicroUsdAudited" : "costMicroUsdMax", budget),
+    ...omitUndefined("timeoutMs", timeout === undefined ? undefined : parseDurationMs(timeout)),
+    ...omitUndefined("tokensMax", limits?.max_tokens_total),
+    ...omitUndefined("callsMax", limits?.max_calls),
+    ...omitUndefined(limits?.budget_mode === "audit" ? "costMicroUsdAudited" : "costMicroUsdMax", budget),
   };
 }
 

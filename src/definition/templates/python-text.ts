@@ -4,7 +4,7 @@
  *
  * Source: CONDUCTOR-YAML 1.8.
  */
-import { type Shown, type ShownMap, WholeFloat } from "./native-text.js";
+import { type Shown, type ShownMap, WholeFloat } from "./python-repr.js";
 
 /** The text of a value in an output tag; texts are printed as they are. */
 export function formatPython(value: Shown | undefined): string {

@@ -4,7 +4,7 @@ import { compiledTemplate } from "./template-cache.js";
 import { findSyntaxFault, isKnownWord } from "./template-engine.js";
 import { placeFault, type TemplateFault, toFault } from "./template-fault.js";
 import { listWords, scanTemplate, type Segment } from "./template-lexer.js";
-import { WORDS_OF_JINJA } from "./template-words.js";
+import { WORDS_OF_JINJA } from "./keywords.js";
 import type { Condition, Template } from "../model/values.js";
 
 /** The syntax fault of a template, found without running it. */

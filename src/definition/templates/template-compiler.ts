@@ -12,7 +12,7 @@ import { scanExpression, scanTemplate, type Segment, TemplateSyntaxFault, type T
 import { type Chain, findChains, findExpressionChains, type LocalUse } from "./template-references.js";
 import { findIdentityTests, findRewrites, type Insertion } from "./template-rewrites.js";
 import { findChainedComparison } from "./template-comparisons.js";
-import { findExcessiveRepeat, REPEAT_MAX } from "./template-repeats.js";
+import { findExcessiveRepeat, REPEAT_MAX } from "./repetition.js";
 
 export type CompiledTemplate = { readonly chains: readonly Chain[]; readonly rebound: ReadonlySet<string> } & (
   | { readonly form: "text" }

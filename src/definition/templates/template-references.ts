@@ -5,8 +5,8 @@
  * with, macro and call blocks. Works on tokens, so it needs no grammar of its own.
  */
 import { type Segment, TemplateSyntaxFault, type Token } from "./template-lexer.js";
-import { isOpening, isRepeatable } from "./template-repeats.js";
-import { FUNCTIONS_PROVIDED, KEYWORDS, NAMES_OF_FOR, NAMES_OF_MACRO } from "./template-words.js";
+import { isOpening, isRepeatable } from "./repetition.js";
+import { FUNCTIONS_PROVIDED, KEYWORDS, NAMES_OF_FOR, NAMES_OF_MACRO } from "./keywords.js";
 
 /** One use of a name that comes from outside the template. */
 export interface Chain {

@@ -8,7 +8,7 @@
  */
 import { SHOWN_FILTERS, SHOWN_PREFIX } from "./template-shown-filters.js";
 import type { Token } from "./template-lexer.js";
-import { KEYWORDS } from "./template-words.js";
+import { KEYWORDS } from "./keywords.js";
 
 /** Text put in at an offset of the template; at one offset the wider operand opens first and closes last. */
 export interface Insertion {

@@ -7,7 +7,7 @@
  */
 import type { JsonObject, JsonValue } from "../../base/json.js";
 import { LIMITS } from "../../base/limits.js";
-import { type Shown, type ShownMap, WholeFloat } from "./native-text.js";
+import { type Shown, type ShownMap, WholeFloat } from "./python-repr.js";
 import { formatNumber, formatPython, formatRepr } from "./python-text.js";
 
 export type ShownFilter = (value: Shown | undefined, positional: readonly JsonValue[], named: JsonObject) => string;

@@ -18,10 +18,10 @@ import { followPath, variableOf } from "./template-compiler.js";
 import { compiledCondition, compiledTemplate } from "./template-cache.js";
 import { initTemplateEngine, runExpression, runTemplate, TemplateRunFault } from "./template-engine.js";
 import { markedWidth, type TemplateFault, toFault } from "./template-fault.js";
-import { FUNCTIONS_PROVIDED } from "./template-words.js";
+import { FUNCTIONS_PROVIDED } from "./keywords.js";
 import type { WrittenPlace } from "./template-places.js";
 import type { Chain } from "./template-references.js";
-import { REPEAT_MAX } from "./template-repeats.js";
+import { REPEAT_MAX } from "./repetition.js";
 import type { Condition, Template, TemplateValue } from "../model/values.js";
 
 /** What templates see, by root name: an object, or a look-up that is asked only for names the template uses. */

@@ -13,7 +13,7 @@ import { findOrderProblem, isSpawned, type NodeSite, type OrderProblem, pickTarg
 import type { TemplateFault } from "../templates/template-fault.js";
 import { findConditionFault, findTemplateFault, isBareCondition } from "../templates/template-check.js";
 import { listConditionReferences, listReferences, type TemplateReference } from "../templates/templates.js";
-import { FUNCTIONS_PROVIDED, UNREADABLE } from "../templates/template-words.js";
+import { FUNCTIONS_PROVIDED, UNREADABLE } from "../templates/keywords.js";
 import { checkStepMeaning } from "./step-check.js";
 import type { NodeDefinition, ScopeDefinition, WorkflowDefinition } from "../model/workflow.js";
 import type { ContextRule, InputDefinition } from "../model/values.js";

@@ -2,7 +2,7 @@
 import type { Edges } from "./graph.js";
 import { routeEdges } from "./order-check.js";
 import type { TemplateReference } from "../templates/templates.js";
-import { Ways } from "./ways.js";
+import { ControlFlowGraph } from "./control-flow-graph.js";
 import type { MachineScope, NodeDefinition, ScopeDefinition } from "../model/workflow.js";
 
 /** A node with the scopes from the root down to the one around it. */
@@ -95,28 +95,28 @@ function compareSiblings(
 }
 
 /** Ways through scopes whose templates are being checked: they are as dear as a scope is large. */
-const waysThrough = new WeakMap<ScopeDefinition, Ways>();
+const waysThrough = new WeakMap<ScopeDefinition, ControlFlowGraph>();
 
-function waysOf(scope: ScopeDefinition, listEdges: () => Edges): Ways {
+function waysOf(scope: ScopeDefinition, listEdges: () => Edges): ControlFlowGraph {
   const known = waysThrough.get(scope);
   if (known !== undefined) return known;
-  const ways = new Ways(listEdges());
+  const ways = new ControlFlowGraph(listEdges());
   waysThrough.set(scope, ways);
   return ways;
 }
 
 function isBefore(scope: ScopeDefinition, first: string, second: string): boolean {
   const ways = waysOf(scope, () => new Map(scope.children.map((child) => [child.name, child.dependsOn])));
-  return ways.leadsTo(second, first);
+  return ways.reaches(second, first);
 }
 
 function compareOnRoutes(scope: MachineScope, siblings: Siblings, isCertain: boolean): OrderProblem | undefined {
   const [theirs, own] = [siblings.theirs.name, siblings.own.name];
   const ways = waysOf(scope, () => routeEdges(scope));
-  if (!ways.leadsTo(theirs, own)) {
+  if (!ways.reaches(theirs, own)) {
     return { message: `${theirs} can never have run before ${own}`, suggestion: "name a step on the way to it" };
   }
-  if (!isCertain || ways.isOnEveryWay(theirs, own, scope.entry)) return undefined;
+  if (!isCertain || ways.dominates(theirs, own, scope.entry)) return undefined;
   return {
     message: `${theirs} may not have run before ${own}: there is a way past it`,
     suggestion: `write {{ ${theirs}.output | default('') }} or ask {% if ${theirs} is defined %}`,

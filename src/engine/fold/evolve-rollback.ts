@@ -6,14 +6,14 @@
  */
 import { assert } from "../../base/errors.js";
 import type { EventOf } from "../model/events.js";
-import { returnToEarlier, withdrawQuestions } from "./evolve-return.js";
+import { restoreTo, withdrawQuestions } from "./restore-state.js";
 import { replaceData } from "./evolve-scopes.js";
 import { requireTask } from "../model/lookup.js";
 import type { QuestionEntry, TaskState } from "../model/state.js";
 
 export function rollBack(state: TaskState, event: EventOf<"rolled_back">): void {
   if (event.state === undefined) rollBackPhase(state, event);
-  else returnToEarlier(state, event);
+  else restoreTo(state, event);
 }
 
 function rollBackPhase(state: TaskState, event: EventOf<"rolled_back">): void {

@@ -26,7 +26,7 @@ import {
   type PlacedPhase,
 } from "../model/lookup.js";
 import { isShort, moveInGroup, type ChildMove, type GroupData } from "./evolve-groups.js";
-import { noteScope } from "../model/stored.js";
+import { noteScope } from "../model/output-history.js";
 import { NO_USE } from "../model/totals.js";
 import { createFrontier } from "./frontier.js";
 import { countIteration } from "./add-totals.js";

@@ -14,12 +14,12 @@ import type { ChildMove, ChildPlace } from "./evolve-groups.js";
 import { moveChild, replaceData, storeOutput } from "./evolve-scopes.js";
 import { definitionPathOf, nameOfPath } from "../model/identity.js";
 import { currentStepId, findPlace, findWorkflow, isPerformed, isHook, requireTask } from "../model/lookup.js";
-import { noteStep } from "../model/stored.js";
+import { noteStep } from "../model/output-history.js";
 import type { ChildEnd, StepEntry, StepStatus, TaskState } from "../model/state.js";
 import { forgetFailures, forgetOpenTools } from "./evolve-reports.js";
 import { freezeEntry, grow, updateStep } from "./step-entry.js";
 import { addTotals, addUsage, countIteration, countUsage, usageOfCut } from "./add-totals.js";
-import { changeChannel } from "../model/wishes.js";
+import { changeChannel } from "../model/deferred-effects.js";
 
 /** `step_cancelled` because a sibling failed: an external step that was ended midway may have acted. */
 export const CANCELLED_BY_SIBLING = "sibling_failed";

@@ -32,12 +32,12 @@ import { addTotals } from "./add-totals.js";
 import { adoptDefinition, keepPlan, settlePlan } from "./evolve-definition.js";
 import { skipNode } from "./evolve-skips.js";
 import { completeEvaluation, keepBest, recordScore } from "./evolve-evaluation.js";
-import { forkTask } from "./evolve-return.js";
+import { forkTask } from "./restore-state.js";
 import { answerQuestion, moveInQuestion, openQuestion, remindOfQuestion } from "./evolve-questions.js";
 import { rollBack } from "./evolve-rollback.js";
 import { requireTask } from "../model/lookup.js";
 import type { ScopeData, TaskState } from "../model/state.js";
-import { changeChannel } from "../model/wishes.js";
+import { changeChannel } from "../model/deferred-effects.js";
 import { keepGuidance } from "./evolve-guidance.js";
 
 /** Folds one event: `position` rises by one, `atMs` never goes back. */

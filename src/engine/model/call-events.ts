@@ -3,7 +3,7 @@ import type { StepId } from "../../base/ids.js";
 import type { JsonObject, JsonValue } from "../../base/json.js";
 import type { Effects } from "../../definition/model/values.js";
 import type { ValueRef } from "./value-ref.js";
-import type { Wishes } from "./wishes.js";
+import type { DeferredEffects } from "./deferred-effects.js";
 
 /** How a sub-step of a function failed: enough to throw it again as it was. */
 export interface SubstepFailure {
@@ -51,7 +51,7 @@ export type CallEvent =
       readonly attempt: number;
       readonly name: string;
       readonly value: ValueRef;
-      readonly wishes?: Wishes;
+      readonly wishes?: DeferredEffects;
     }
   | {
       readonly type: "substep_failed";

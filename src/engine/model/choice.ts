@@ -12,7 +12,7 @@ import type { EngineEvent } from "./events.js";
 import type { BlobRef, ValueRef } from "./value-ref.js";
 import type { DecideContext } from "./input.js";
 import type { TaskState } from "./state.js";
-import type { ChannelChange } from "./wishes.js";
+import type { ChannelChange } from "./deferred-effects.js";
 
 export interface Choice {
   readonly state: TaskState;
@@ -48,7 +48,7 @@ export interface DecisionText {
 }
 
 /** A decision as an event of its own. */
-export function decideThat(choice: Choice, text: DecisionText): EngineEvent {
+export function recordDecision(choice: Choice, text: DecisionText): EngineEvent {
   return { type: "decision_made", atMs: choice.nowMs, decision: createDecision(choice, text) };
 }
 
@@ -73,7 +73,7 @@ export function createDecision(choice: Choice, text: DecisionText): Decision {
  *
  * Shape: the subject and the facts together tell one occasion from every other.
  */
-export function decideOnce(
+export function recordDecisionOnce(
   choice: Choice,
   text: DecisionText & { readonly subject: string; readonly facts: JsonObject },
 ): readonly EngineEvent[] {
@@ -82,7 +82,7 @@ export function decideOnce(
     (decision) => decision.subject === subject && decision.agent === agent && decision.type === type,
   );
   const isMade = made?.facts !== undefined && canonicalJson(made.facts) === canonicalJson(facts);
-  return isMade ? [] : [decideThat(choice, text)];
+  return isMade ? [] : [recordDecision(choice, text)];
 }
 
 /** A number in [0, 1) from the random source. */

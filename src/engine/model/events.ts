@@ -20,7 +20,7 @@ import type { ForkOrigin } from "./fork-origin.js";
 import type { Fallback } from "./turn-notes.js";
 import type { CallEvent } from "./call-events.js";
 import type { QuestionEvent } from "./question.js";
-import type { ChannelChange, Wishes } from "./wishes.js";
+import type { ChannelChange, DeferredEffects } from "./deferred-effects.js";
 
 export interface Usage {
   readonly calls: number;
@@ -252,7 +252,7 @@ export type EngineEvent = { readonly atMs: number; readonly decision?: Decision 
       readonly saved?: readonly SavedFile[];
       readonly next?: string;
       readonly routeOutput?: JsonObject;
-      readonly wishes?: Wishes;
+      readonly wishes?: DeferredEffects;
       /** `rerun`-free ways to complete: by a person's answer, a probe, or a skip. */
       readonly by?: "answer" | "probe" | "skip";
       /** A terminate step: its workflow is over. */
@@ -290,7 +290,7 @@ export type EngineEvent = { readonly atMs: number; readonly decision?: Decision 
       readonly attempt: number;
       readonly name: string;
       readonly state: ValueRef;
-      readonly wishes?: Wishes;
+      readonly wishes?: DeferredEffects;
     }
   | {
       readonly type: "progress_reported";

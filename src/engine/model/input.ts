@@ -21,7 +21,7 @@ import type { QuestionKind } from "./question.js";
 import type { QuestionOption } from "./question-option.js";
 import type { ControlMessage, StepOutcome } from "./ports.js";
 import type { CheckpointEntry } from "./state.js";
-import type { Wishes } from "./wishes.js";
+import type { DeferredEffects } from "./deferred-effects.js";
 
 /** What a superseded owner wrote too late. */
 export interface OrphanCompletion {
@@ -67,7 +67,7 @@ export interface DecideContext {
   readonly sleepMsMax: number;
 }
 
-export interface GoBack {
+export interface Rollback {
   readonly to: CheckpointEntry;
   readonly state: JsonValue;
   /** Steps that were done there. */
@@ -117,7 +117,7 @@ export type EngineInput =
       /** A person resumed by hand: crash counters start afresh. */
       readonly byPerson: boolean;
       /** A person goes back: to this checkpoint, whose state comes encoded for return. */
-      readonly goBack?: GoBack;
+      readonly goBack?: Rollback;
       readonly maxRecoveryAttempts: number;
       /** Of which open steps something may still run where the new owner can neither see nor end it. */
       readonly mayRun?: ReadonlyMap<StepId, ProcessPlace>;
@@ -139,7 +139,7 @@ export type EngineInput =
       readonly outcome: StepOutcome;
       readonly output?: ValueRef;
       readonly durationMs: number;
-      readonly wishes?: Wishes;
+      readonly wishes?: DeferredEffects;
     }
   | ({ readonly kind: "server_spawned" | "server_ended" } & ServerProcess)
   | { readonly kind: "spawned"; readonly step: StepId; readonly attempt: number; readonly process: ProcessRef }
@@ -150,7 +150,7 @@ export type EngineInput =
       readonly attempt: number;
       readonly name: string;
       readonly state: ValueRef;
-      readonly wishes?: Wishes;
+      readonly wishes?: DeferredEffects;
     }
   | {
       readonly kind: "substep_intended";
@@ -172,7 +172,7 @@ export type EngineInput =
       readonly attempt: number;
       readonly name: string;
       readonly value: ValueRef;
-      readonly wishes?: Wishes;
+      readonly wishes?: DeferredEffects;
     }
   | {
       readonly kind: "turn";

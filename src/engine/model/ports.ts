@@ -110,7 +110,7 @@ export interface ToolIntent {
 }
 
 /** What a step, or a sub-step of it, wishes for: it counts when the step completes (E9). */
-export interface WishSink {
+export interface EffectsSink {
   /** Reads give what its own changes would make of it. Errors: VALUE_TOO_LARGE, VALUE_TOO_DEEP, CANCELLED. */
   readonly channel: {
     get(key: string): JsonValue | undefined;
@@ -126,7 +126,7 @@ export interface WishSink {
   recallSubstep(name: string): void;
 }
 
-export interface SubstepSink extends WishSink {
+export interface SubstepSink extends EffectsSink {
   /** Durable on return, with what it wished for. */
   complete(value: JsonValue): Promise<void>;
   /** Durable on return; what it wished for is dropped. */
@@ -134,7 +134,7 @@ export interface SubstepSink extends WishSink {
 }
 
 /** How a performer reports while it works. What returns a promise is durable, and the epoch was looked at, on return. */
-export interface StepSink extends WishSink {
+export interface StepSink extends EffectsSink {
   /** Before the child may start. Errors: OWNER_SUPERSEDED, CANCELLED. */
   spawned(process: ProcessRef): Promise<void>;
   /** Content came that is no report: the limit on silence starts again. Cheap, and makes no event. */

@@ -29,7 +29,7 @@ import type { ValueRef, SavedFile } from "./value-ref.js";
 import type { Fallback } from "./turn-notes.js";
 import type { Guidance } from "./guidance-given.js";
 import type { Question } from "./question.js";
-import type { Wishes } from "./wishes.js";
+import type { DeferredEffects } from "./deferred-effects.js";
 import { NO_TOTALS, type ScopeUse, type Totals } from "./totals.js";
 import type { Wizard } from "./wizard.js";
 
@@ -128,7 +128,7 @@ export interface StepEntry {
   readonly guided?: number;
   readonly progress?: { readonly fraction?: number; readonly message?: string };
   readonly partial?: ValueRef;
-  readonly milestone?: { readonly name: string; readonly state: ValueRef; readonly wishes?: Wishes };
+  readonly milestone?: { readonly name: string; readonly state: ValueRef; readonly wishes?: DeferredEffects };
   /** Crashed epochs that left it open without progress; reset by progress and by a person. */
   readonly crashes: number;
   readonly questionId?: QuestionId;

@@ -2,7 +2,7 @@
 import type { Effects } from "../../definition/model/values.js";
 import type { SubstepFailure } from "./call-events.js";
 import type { ValueRef } from "./value-ref.js";
-import type { Wishes } from "./wishes.js";
+import type { DeferredEffects } from "./deferred-effects.js";
 
 /** A call of a tool; without a result it may or may not have acted. */
 export interface ToolEntry {
@@ -18,7 +18,7 @@ export interface ToolEntry {
 export interface SubstepEntry {
   readonly done: boolean;
   readonly value?: ValueRef;
-  readonly wishes?: Wishes;
+  readonly wishes?: DeferredEffects;
   readonly failure?: SubstepFailure;
   /** The function began something else after the failure. */
   readonly isHandled?: true;

@@ -34,8 +34,8 @@ import {
   currentStep,
 } from "../model/lookup.js";
 import type { TaskState } from "../model/state.js";
-import { describeStored } from "../model/stored.js";
-import { changeChannel } from "../model/wishes.js";
+import { describeStored } from "../model/output-history.js";
+import { changeChannel } from "../model/deferred-effects.js";
 
 /**
  * The names visible at `path`.

@@ -11,7 +11,7 @@ import { isJsonObject, type JsonValue } from "../../base/json.js";
 import { CONSOLIDATE_NAME } from "../../definition/model/defaults.js";
 import type { ConsolidationRule } from "../../definition/model/goal-rules.js";
 import { loadValue, type Choice } from "../model/choice.js";
-import { drawConfidence } from "./confidence-picture.js";
+import { drawConfidence } from "./confidence-chart.js";
 import {
   describeTaskConfidence,
   type ConfidenceReportView,
@@ -23,7 +23,7 @@ import { describeFile } from "../render/deliverables.js";
 import type { SavedFile } from "../model/value-ref.js";
 import { childPath, requireTask } from "../model/lookup.js";
 import type { TaskState } from "../model/state.js";
-import { drawPicture, isWrittenBySteps } from "./task-picture.js";
+import { drawTaskChart, isWrittenBySteps } from "./task-chart.js";
 
 const FOLDER = "final";
 
@@ -31,7 +31,7 @@ const FOLDER = "final";
 export function listFinalFiles(choice: Choice): readonly SavedFile[] {
   const { state, context } = choice;
   const { root } = requireTask(state).definition;
-  const picture = context.drawsPicture === true ? drawPicture(state) : undefined;
+  const picture = context.drawsPicture === true ? drawTaskChart(state) : undefined;
   const files = [...(picture === undefined ? [] : [picture]), ...listReports(choice, context.drawsPicture === true)];
   return files.filter(
     ({ file, sha256 }) => state.deliverables.get(file)?.sha256 !== sha256 && !isWrittenBySteps(root, file),

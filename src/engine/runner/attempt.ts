@@ -15,12 +15,12 @@ import type { EngineEvent } from "../model/events.js";
 import type { ValueRef } from "../model/value-ref.js";
 import type { TurnNotes } from "../model/turn-notes.js";
 import type { EngineInput } from "../model/input.js";
-import type { Sanitiser, StepSink, SubstepSink, WishSink } from "../model/ports.js";
+import type { Sanitiser, StepSink, SubstepSink, EffectsSink } from "../model/ports.js";
 import type { StepEntry, TaskState } from "../model/state.js";
-import type { ChannelChange } from "../model/wishes.js";
-import { ProgressPace, type ProgressReport } from "./progress-pace.js";
+import type { ChannelChange } from "../model/deferred-effects.js";
+import { ProgressThrottle, type ProgressReport } from "./progress-throttle.js";
 import { findValueFault } from "./value-size.js";
-import { WishList } from "./wish-list.js";
+import { EffectsBuffer } from "./effects-buffer.js";
 
 export type CloseReason = "finished" | "cancelled" | "timeout" | "idle" | "leaving";
 
@@ -44,8 +44,8 @@ export class Attempt {
   readonly #deps: AttemptDeps;
   readonly #controller = new AbortController();
   readonly #startedAtMs: number;
-  readonly #progress: ProgressPace;
-  readonly #wishes: WishList;
+  readonly #progress: ProgressThrottle;
+  readonly #wishes: EffectsBuffer;
   #lastSignMs: number;
   #closed: CloseReason | undefined;
   #cancelTimeout: (() => void) | undefined;
@@ -56,9 +56,9 @@ export class Attempt {
     this.#deps = deps;
     this.#startedAtMs = deps.clock.monotonicMs();
     this.#lastSignMs = this.#startedAtMs;
-    this.#progress = new ProgressPace(deps.clock, (report) => void deps.post(this.#progressInput(report)));
-    this.#wishes = new WishList(deps.state.channel);
-    this.#wishes.take(step.milestone?.wishes ?? {});
+    this.#progress = new ProgressThrottle(deps.clock, (report) => void deps.post(this.#progressInput(report)));
+    this.#wishes = new EffectsBuffer(deps.state.channel);
+    this.#wishes.merge(step.milestone?.wishes ?? {});
     this.sink = this.#createSink();
     this.#cancelTimeout = this.#closeAfter(definition.timeoutMs, "timeout");
     this.#watchSilence(definition.idleTimeoutMs);
@@ -117,7 +117,7 @@ export class Attempt {
     };
   }
 
-  #createWishSink(wishes: WishList, within?: string): WishSink {
+  #createWishSink(wishes: EffectsBuffer, within?: string): EffectsSink {
     const change = (op: ChannelChange["op"], key: string, value: JsonValue): void =>
       wishes.change({ op, key: this.#deps.sanitiser.cleanText(key), value: this.#clean(value) });
     return {
@@ -135,9 +135,9 @@ export class Attempt {
     };
   }
 
-  async #openSubstep(name: string, outer: WishList, within: string | undefined): Promise<SubstepSink> {
+  async #openSubstep(name: string, outer: EffectsBuffer, within: string | undefined): Promise<SubstepSink> {
     await this.#record({ kind: "substep_intended", name, ...(within === undefined ? {} : { within }) });
-    const inner = new WishList(this.#deps.state.channel, outer);
+    const inner = new EffectsBuffer(this.#deps.state.channel, outer);
     const complete = async (value: JsonValue): Promise<void> => {
       const wished = wishesOf(inner);
       await this.#record({ kind: "substep_completed", name, value: await this.#store(value), ...wished });
@@ -243,7 +243,7 @@ export class Attempt {
   }
 }
 
-function wishesOf(list: WishList) {
+function wishesOf(list: EffectsBuffer) {
   const wishes = list.list();
   return wishes === undefined ? {} : { wishes };
 }

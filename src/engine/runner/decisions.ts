@@ -16,7 +16,7 @@ import { LIMITS } from "../../base/limits.js";
 import { decide } from "../decide.js";
 import type { EngineEvent, EventOf } from "../model/events.js";
 import { evolve } from "../fold/evolve.js";
-import { carriedState } from "../fold/evolve-return.js";
+import { stateOf } from "../fold/restore-state.js";
 import type { DecideContext, EngineInput, TemplateEngine } from "../model/input.js";
 import type { EnginePorts } from "../model/ports.js";
 import type { TaskState } from "../model/state.js";
@@ -150,7 +150,7 @@ export class Decisions {
     const event = await values.externalise(decided);
     this.requireGoing();
     // A state that returns is folded from what was decided; the record may name it as a blob.
-    evolve(state, carriedState(decided) === undefined ? event : decided);
+    evolve(state, stateOf(decided) === undefined ? event : decided);
     ports.events.append([event]);
     batch.events.push(event);
     const required = event.type === "checkpoint_recorded" ? capture(event) : undefined;

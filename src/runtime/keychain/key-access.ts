@@ -39,7 +39,7 @@ import { KeyOrigins } from "./key-origins.js";
 import { openReadable } from "./readable-tasks.js";
 import { readShredMark } from "./shred-mark.js";
 import { resolveSource, sourcesOfEnvironment } from "./source-settings.js";
-import { explainMissing, isUnborn, notStarted, readFirstHeader } from "./unopened-task.js";
+import { explainMissing, hasNoRecords, notStarted, readFirstHeader } from "./unopened-task.js";
 
 export interface KeyAccessDeps {
   readonly environment: Environment;
@@ -187,7 +187,7 @@ export class KeyAccess {
     if (header?.seal.key !== undefined) throw await explainMissing(task);
     if (taskId !== undefined && (!this.#deps.encryption || (await this.#isPlainHere(taskId))))
       return createPlainVault(taskId);
-    if (taskId === undefined && (await isUnborn(task))) throw notStarted(task.name);
+    if (taskId === undefined && (await hasNoRecords(task))) throw notStarted(task.name);
     if (taskId !== undefined)
       throw new SplashdownError("SEAL_MISSING", "it is not encrypted, and encryption is demanded");
     return this.#openBySources(task, {});

@@ -6,7 +6,7 @@ import { isArriving } from "../../transfer/copy-task.js";
 import { readShredMark } from "./shred-mark.js";
 
 /** True for a place whose first process died, or is still alive, before its keyring or its first record was written. */
-export async function isUnborn(task: TaskStore): Promise<boolean> {
+export async function hasNoRecords(task: TaskStore): Promise<boolean> {
   const segments = await task.segments();
   if (segments.some(({ sizeBytes }) => sizeBytes > 0)) return false;
   if (await isArriving(task)) return false;

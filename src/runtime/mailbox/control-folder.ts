@@ -29,7 +29,7 @@ export interface ControlFolder {
 }
 
 /** Where messages can be left: with the vault as the keyring is by now. */
-export interface ControlDesk extends ControlFolder {
+export interface WritableMailbox extends ControlFolder {
   readonly task: TaskStore;
   readonly keys: { renew(task: TaskStore, vault: TaskVault): Promise<TaskVault> };
   readonly random: RandomSource;
@@ -117,7 +117,7 @@ const TRIES = 100;
  * Shape: false when somebody else was first. Errors: STORE_BUSY when the keys are changed all the time; those of
  * `loadMessage`, and of opening the keyring as it is by now.
  */
-export async function leaveMessage(desk: ControlDesk, about: string, body: JsonObject): Promise<boolean> {
+export async function postMessage(desk: WritableMailbox, about: string, body: JsonObject): Promise<boolean> {
   const { task, keys } = desk;
   const mark = createUuid(desk.random);
   const left = new Set<string>();

@@ -25,7 +25,7 @@ import type { AuditTrail } from "../audit/audit-trail.js";
 import {
   CONTROL_PREFIX,
   controlKey,
-  leaveMessage,
+  postMessage,
   listMessages,
   loadMessage,
   parseControlKey,
@@ -33,7 +33,7 @@ import {
   removeMessage,
   setMessageAside,
   takeMessage,
-  type ControlDesk,
+  type WritableMailbox,
   type ControlFolder,
   type ControlKey,
 } from "./control-folder.js";
@@ -45,7 +45,7 @@ const ANSWER_PREFIX = `${CONTROL_PREFIX}answer-`;
 const REQUEST_PREFIX = `${CONTROL_PREFIX}request-`;
 const DISK_CODES = ["STORE_FAILED", "STORE_FULL", "STORE_BUSY", "STORE_UNWRITABLE"] as const;
 
-export interface ControlDeps extends ControlDesk {
+export interface ControlDeps extends WritableMailbox {
   readonly clock: Clock;
   readonly log: Log;
   readonly audit: AuditTrail;
@@ -86,7 +86,7 @@ function keyBefore(key: string): string | undefined {
  */
 export async function recordAnswer(deps: ControlDeps, given: Omit<Answer, "at">): Promise<Answer> {
   const answer: Answer = { ...given, at: formatTime(deps.clock.nowMs()) };
-  if (await leaveMessage(deps, answerKey(given, given.move), { kind: "answer", ...answer })) {
+  if (await postMessage(deps, answerKey(given, given.move), { kind: "answer", ...answer })) {
     const { question, asked, answer: said, by, move } = answer;
     const details = { question, asked, answer: said, by, ...(move === undefined ? {} : { move }) };
     await deps.audit.note(deps, { event: "answered", verb: "answer", details });
@@ -151,7 +151,7 @@ export async function listTakenAnswers(
 export async function leaveRequest(deps: ControlDeps, body: JsonObject): Promise<{ about: string; id: string }> {
   const id = createUuid(deps.random);
   const about = `${REQUEST_PREFIX}${id}`;
-  await leaveMessage(deps, about, body);
+  await postMessage(deps, about, body);
   return { about, id };
 }
 

@@ -3,9 +3,9 @@ import type { QuestionView } from "../views/task-views.js";
 import type { JsonValue } from "../../base/json.js";
 
 /** Shape: `undefined` when the person leaves it, or the signal says that it was answered elsewhere; see `Given`. */
-export type AskPerson = (question: QuestionView, signal: AbortSignal) => Promise<Omit<Given, "by"> | undefined>;
+export type AskPerson = (question: QuestionView, signal: AbortSignal) => Promise<Omit<AnswerInput, "by"> | undefined>;
 
-export interface Given {
+export interface AnswerInput {
   /** An option, a move, or the answer to what a wizard asks now. */
   readonly answer: string;
   readonly value?: JsonValue;

@@ -3,9 +3,9 @@ import { isErrorCode, messageOf } from "../../base/errors.js";
 import type { QuestionEntry } from "../../engine/model/state.js";
 import type { ControlDeps } from "../mailbox/control.js";
 import type { Answer } from "../mailbox/message-body.js";
-import { giveAnswer, loadStanding } from "../tasks/giving.js";
+import { submitAnswer, loadQuestion } from "../tasks/submit-answer.js";
 import { viewQuestion } from "../views/views.js";
-import type { AskPerson, Given } from "../services/ask-person.js";
+import type { AskPerson, AnswerInput } from "../services/ask-person.js";
 
 export interface Asking {
   readonly control: ControlDeps;
@@ -21,7 +21,7 @@ const NEVER = new AbortController().signal;
 
 export async function askUntilAnswered(asking: Asking, question: QuestionEntry): Promise<void> {
   const { control, ask, by, onAnswer, signalFor } = asking;
-  for (let standing = await loadStanding(control, question); standing.status === "open";) {
+  for (let standing = await loadQuestion(control, question); standing.status === "open";) {
     const signal = signalFor?.(standing) ?? NEVER;
     const given = await ask(viewQuestion(control.task.name, standing), signal);
     if (given === undefined && !signal.aborted) return;
@@ -29,7 +29,7 @@ export async function askUntilAnswered(asking: Asking, question: QuestionEntry):
     if (typeof answered === "object") onAnswer?.(answered);
     // What cannot be taken is asked once more.
     if (standing.wizard === undefined && answered !== "invalid") return;
-    standing = await loadStanding(control, standing);
+    standing = await loadQuestion(control, standing);
   }
 }
 
@@ -37,10 +37,10 @@ export async function askUntilAnswered(asking: Asking, question: QuestionEntry):
 async function give(
   { control }: Asking,
   question: QuestionEntry,
-  given: Given,
+  given: AnswerInput,
 ): Promise<Answer | "invalid" | undefined> {
   try {
-    return (await giveAnswer(control, question, given)).answer;
+    return (await submitAnswer(control, question, given)).answer;
   } catch (error) {
     if (!isErrorCode(error, "QUESTION_CLOSED", "ANSWER_INVALID")) throw error;
     control.log.warn(messageOf(error));

@@ -120,8 +120,8 @@ async function listOthers(place: QueuePlace, name: string, waitedMs: number): Pr
 /** Who runs beside this process is waited for however long it takes; who cannot be asked, for a while. */
 async function isOver({ self }: QueuePlace, owner: OwnerFacts | undefined, waitedMs: number): Promise<boolean> {
   if (owner === undefined) return waitedMs >= UNCLEAR_MS_MAX;
-  const { hasOwnerEnded } = await import("../platform/owner-end.js");
-  if (hasOwnerEnded(owner)) return true;
+  const { isOwnerGone } = await import("../platform/owner-liveness.js");
+  if (isOwnerGone(owner)) return true;
   const isBeside = self.namespace !== "" && isSamePlace(owner, self);
   return !isBeside && waitedMs >= UNCLEAR_MS_MAX;
 }

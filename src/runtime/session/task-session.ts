@@ -14,7 +14,7 @@ import { createBlobShelf, type RangedBlobShelf } from "../../checkpoint/blobs/bl
 import { createCheckpointManager, type CheckpointManager } from "../../checkpoint/manager.js";
 import { listPinned } from "../../checkpoint/pins.js";
 import { createVerify, SnapshotRetention } from "../../checkpoint/retention.js";
-import { createSnapshotSource, listSnapshotFiles, type PictureSource } from "../../checkpoint/source.js";
+import { createSnapshotSource, listSnapshotFiles, type SummarySource } from "../../checkpoint/source.js";
 import { defaultSettings, type EffectiveSettings } from "../../definition/settings/settings.js";
 import type { LoadedWorkflow } from "../../definition/model/loaded-workflow.js";
 import type { EngineEvent, EventOf } from "../../engine/model/events.js";
@@ -26,17 +26,17 @@ import type { JournalPosition } from "../../journal/position.js";
 import { openJournalWriter, type JournalWriter } from "../../journal/writer.js";
 import type { TaskStore } from "../../store/contract/contract.js";
 import type { TaskVault } from "../../vault/contract.js";
-import { AnswerDesk } from "./answer-desk.js";
+import { AnswerCoordinator } from "./interactive-answers.js";
 import { AnchorKeeper } from "./anchor-keeper.js";
 import { keepClaims } from "./calibration.js";
 import { createCleanLog } from "./clean-log.js";
 import { FolderInbox, type ControlDeps } from "../mailbox/control.js";
 import { createDeliverableWriter } from "./deliverables.js";
-import type { UnknownAnswer } from "./given-answers.js";
+import type { UnknownAnswer } from "./answer-flags.js";
 import { HeldBack } from "./held-back.js";
 import { observeInto } from "./observer.js";
 import { createPerformerDeps, openToolServers } from "./performer-deps.js";
-import type { Presets } from "./presets.js";
+import type { Presets } from "./preset-answers.js";
 import { viewRunning } from "./running-view.js";
 import { createSanitiser } from "./sanitiser.js";
 import type { Services } from "../services/services.js";
@@ -123,7 +123,7 @@ class TaskSession {
   readonly #inbox: FolderInbox;
   readonly #manager: CheckpointManager;
   readonly #runner: TaskRunner;
-  readonly #desk: AnswerDesk;
+  readonly #desk: AnswerCoordinator;
   readonly #toolServers: ToolServers;
   readonly #functionGuard: FunctionGuard;
   readonly #sanitiser: Sanitiser;
@@ -160,7 +160,7 @@ class TaskSession {
       // A store in memory leaves nothing behind that was not asked for.
       drawsPicture: services.store.manifest.durable,
     });
-    this.#desk = new AnswerDesk({
+    this.#desk = new AnswerCoordinator({
       control,
       inbox: this.#inbox,
       unknown,
@@ -303,7 +303,7 @@ class TaskSession {
     const { checkpoint_config: config } = settings;
     const { clock, log } = services;
     const rawBytesMax = config.checkpoint_size_limit_mb * 1024 * 1024;
-    const snapshots: PictureSource = createSnapshotSource({ store: task, vault, rawBytesMax });
+    const snapshots: SummarySource = createSnapshotSource({ store: task, vault, rawBytesMax });
     const journal = this.#journal;
     const record = (
       event: EventOf<"snapshot_written"> | EventOf<"snapshot_failed"> | EventOf<"pruned">,

@@ -1,6 +1,6 @@
 /** Every step that a workflow may run: those of the file, and those in which a model plans, judges, chooses or merges. */
 import type { HookName, HooksDefinition } from "../../definition/model/hooks.js";
-import { optional } from "../../definition/compile/plain-parts.js";
+import { omitUndefined } from "../../definition/compile/step-fields.js";
 import type { NodeDefinition, ScopeDefinition, WorkflowDefinition } from "../../definition/model/workflow.js";
 import type { StepDefinition } from "../../definition/model/step.js";
 
@@ -43,7 +43,7 @@ function listAfter(node: ScopeDefinition): readonly PlannedStep[] {
 function withHooks(steps: readonly PlannedStep[], hooks: HooksDefinition = {}): readonly PlannedStep[] {
   const pick = (name: HookName, when?: string): readonly PlannedStep[] => {
     const hook = hooks[name];
-    return hook === undefined || !("step" in hook) ? [] : [{ step: hook.step, ...optional("when", when) }];
+    return hook === undefined || !("step" in hook) ? [] : [{ step: hook.step, ...omitUndefined("when", when) }];
   };
   return [...pick("on_start"), ...steps, ...pick("on_complete"), ...pick("on_error", "if a failure stops it")];
 }

@@ -4,7 +4,7 @@
  * Nothing here changes a byte of the task; with a living owner the answer is the state of a moment ago.
  */
 import { createBlobShelf } from "../../checkpoint/blobs/blobs.js";
-import { createSnapshotSource, type PictureSource } from "../../checkpoint/source.js";
+import { createSnapshotSource, type SummarySource } from "../../checkpoint/source.js";
 import type { QuestionId } from "../../base/ids.js";
 import type { JsonValue } from "../../base/json.js";
 import type { ForkOrigin } from "../../engine/model/fork-origin.js";
@@ -21,7 +21,7 @@ import type { OwnerState, TaskStore } from "../../store/contract/contract.js";
 import { anchoredPosition, loadAnchor, type LoadedAnchor } from "../../vault/anchor.js";
 import type { TaskVault } from "../../vault/contract.js";
 import type { QuestionView, TaskView } from "../views/task-views.js";
-import { loadStanding } from "./giving.js";
+import { loadQuestion } from "./submit-answer.js";
 import { describeLostAnswers } from "./lost-answers.js";
 import { viewGuidance } from "./guidance-view.js";
 import { listMessagesLeft, loadAnswer } from "../mailbox/control.js";
@@ -44,7 +44,7 @@ import { measureTask } from "./task-size.js";
 export interface OpenedTask {
   readonly task: TaskStore;
   readonly vault: TaskVault;
-  readonly snapshots: PictureSource;
+  readonly snapshots: SummarySource;
 }
 
 /** Acts on a task and closes it, however that ends. */
@@ -164,7 +164,7 @@ export async function viewQuestions({ task, vault }: OpenedTask, state: TaskStat
   const views: QuestionView[] = [];
   const origin = state.task?.status === "running" ? undefined : state.task;
   for (const question of state.questions.values()) {
-    const view = viewQuestion(task.name, await loadStanding({ task, vault }, question), origin);
+    const view = viewQuestion(task.name, await loadQuestion({ task, vault }, question), origin);
     const given = question.status === "open" ? await loadAnswer({ task, vault }, question) : undefined;
     views.push(
       given === undefined

@@ -13,7 +13,7 @@ import { anchoredPosition } from "../../vault/anchor.js";
 import type { TaskVault } from "../../vault/contract.js";
 import { viewProgram } from "../views/program-functions.js";
 import type { TaskSummaryView } from "../views/task-views.js";
-import { listUnanswered } from "./giving.js";
+import { listUnanswered } from "./submit-answer.js";
 import { TASKS_AT_ONCE } from "../keychain/readable-tasks.js";
 import { openWith, readAnchor, type OpenedTask } from "./reading.js";
 import { judgeResidence, viewResidence } from "./residence.js";

@@ -13,7 +13,7 @@ import { loadWorkflow, type WorkflowSource } from "../../definition/loader.js";
 import type { EffectiveSettings } from "../../definition/settings/settings.js";
 import { initTemplates } from "../../definition/templates/templates.js";
 import type { LoadedWorkflow } from "../../definition/model/loaded-workflow.js";
-import { optional } from "../../definition/compile/plain-parts.js";
+import { omitUndefined } from "../../definition/compile/step-fields.js";
 import type { NodeDefinition, WorkflowDefinition } from "../../definition/model/workflow.js";
 import type { StepDefinition } from "../../definition/model/step.js";
 import type { TaskEntry } from "../../engine/model/state.js";
@@ -162,9 +162,9 @@ function chooseModels(node: NodeDefinition, choose: ChooseModel): NodeDefinition
     const scorers = evaluate?.scorers.flatMap((scorer) => own(scorer) ?? []) ?? [];
     return {
       ...scope,
-      ...optional("spawn", own(spawn)),
-      ...optional("orchestrator", own(orchestrator)),
-      ...optional("evaluate", evaluate === undefined ? undefined : { ...evaluate, scorers }),
+      ...omitUndefined("spawn", own(spawn)),
+      ...omitUndefined("orchestrator", own(orchestrator)),
+      ...omitUndefined("evaluate", evaluate === undefined ? undefined : { ...evaluate, scorers }),
     };
   }
   if (scope.scope !== "phases") return scope;

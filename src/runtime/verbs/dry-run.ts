@@ -1,6 +1,6 @@
 /** `run --dry-run`: what a run would do, from the checked file, its inputs and today's settings. Nothing is made. */
 import type { JsonObject } from "../../base/json.js";
-import { optional } from "../../definition/compile/plain-parts.js";
+import { omitUndefined } from "../../definition/compile/step-fields.js";
 import type { PlannerRule } from "../../definition/model/step.js";
 import { chooseProvider } from "../../definition/settings/provider-map.js";
 import type { LimitsDefinition, NodeDefinition } from "../../definition/model/workflow.js";
@@ -60,7 +60,7 @@ function modelOf({ provider, model }: JsonObject, rule: PlannerRule): [string, s
 }
 
 function viewStep({ settings }: Services, { step, when }: PlannedStep): DryRunStepView {
-  const common = { step: step.path, kind: step.kind, effects: step.effects, ...optional("when", when) };
+  const common = { step: step.path, kind: step.kind, effects: step.effects, ...omitUndefined("when", when) };
   const after = step.dependsOn.length === 0 ? {} : { after: step.dependsOn };
   const judge = step.kind === "scorer" && step.scorer.by === "model" ? step.scorer : undefined;
   const asked = step.kind === "model" ? step : judge;

@@ -10,7 +10,7 @@ import { leaveRequest, loadAnswer, type ControlDeps } from "../mailbox/control.j
 import { listMessages, removeMessage } from "../mailbox/control-folder.js";
 import { chooseGoingOn } from "../views/program-functions.js";
 import { findTask } from "../tasks/finding.js";
-import { giveAnswer } from "../tasks/giving.js";
+import { submitAnswer } from "../tasks/submit-answer.js";
 import { openTask, readState } from "../tasks/reading.js";
 import type { Services } from "../services/services.js";
 import { viewQuestion } from "../views/views.js";
@@ -28,7 +28,7 @@ export async function answerQuestion(services: Services, options: AnswerOptions)
     const { question: named, ...said } = readWords(options, folded.state);
     const question = await selectQuestion(control, folded.state, named);
     const given = { ...said, by: options.by ?? services.environment.user };
-    const { answer, question: standing } = await giveAnswer(control, question, given);
+    const { answer, question: standing } = await submitAnswer(control, question, given);
     const isOpen = standing.status === "open";
     const { state } = await task.ownerState();
     return {

@@ -13,7 +13,7 @@ import type { SnapshotSource } from "../../checkpoint/contract.js";
 import { decide } from "../../engine/decide.js";
 import { CONFIDENCE_DECISIONS } from "../../engine/rules/triggers.js";
 import { evolve } from "../../engine/fold/evolve.js";
-import { withInlineState } from "../../engine/fold/evolve-return.js";
+import { withInlineState } from "../../engine/fold/restore-state.js";
 import type { EngineEvent, EngineEventType } from "../../engine/model/events.js";
 import type { BlobRef } from "../../engine/model/value-ref.js";
 import type { DecideContext, EngineInput } from "../../engine/model/input.js";

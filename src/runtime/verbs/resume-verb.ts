@@ -9,24 +9,24 @@ import { ERROR_TABLE, EXIT_STATUS, type ErrorCode } from "../../base/error-table
 import { errorCodeOf, isErrorCode, messageOf, SplashdownError } from "../../base/errors.js";
 import { mapInWindow } from "../../base/window.js";
 import { quoteArgument } from "../../base/shell-text.js";
-import type { GoBack } from "../../engine/model/input.js";
+import type { Rollback } from "../../engine/model/input.js";
 import type { TaskState } from "../../engine/model/state.js";
 import { scanTasks, type ScannedTask } from "../../recovery/scan.js";
 import type { KnownTask } from "../../recovery/fold.js";
 import { requireOwnerGone } from "../../recovery/liveness.js";
 import { isOfProgram } from "../../checkpoint/standalone.js";
-import { planRecovery, type Takes } from "../../recovery/supervise.js";
+import { planRecovery, type ResumeReason } from "../../recovery/supervise.js";
 import type { TaskStore } from "../../store/contract/contract.js";
-import { conductOn, type GoOn } from "../session/conduct.js";
+import { continueTask, type ContinueOptions } from "../session/start-task.js";
 import type { PlanView } from "../views/past-views.js";
 import type { RunView } from "../views/task-views.js";
 import type { RecoverOptions, RecoverView, ResumeOptions } from "../views/verb-views.js";
 import { findTask, findTaskOfCheckpoint } from "../tasks/finding.js";
-import { ANY_STEP, answerOpenQuestions, parseUnknownFlags, requireKnownSteps } from "../session/given-answers.js";
-import { prepareGoingBack } from "./going-back.js";
-import { findAnswered, findBlocking, isToTakeUp } from "./interrupted.js";
+import { ANY_STEP, answerOpenQuestions, parseUnknownFlags, requireKnownSteps } from "../session/answer-flags.js";
+import { prepareRollback } from "./rollback.js";
+import { findAnswered, findBlocking, shouldResume } from "./find-resumable.js";
 import { planResume } from "./plan.js";
-import { presetsOf, requireKnownGates } from "../session/presets.js";
+import { presetsOf, requireKnownGates } from "../session/preset-answers.js";
 import { explainEmpty, readState, whileOpen, type OpenedTask } from "../tasks/reading.js";
 import { findReserve, requireOwnName } from "../tasks/residence.js";
 import { requireFunctionsHere } from "../session/required-functions.js";
@@ -42,10 +42,10 @@ interface Standing {
   readonly known: KnownTask;
   readonly now: ReloadedWorkflow;
   readonly plan: PlanView;
-  readonly goBack?: GoBack;
+  readonly goBack?: Rollback;
 }
 
-/** Errors: TASK_NOT_FOUND, TASK_AMBIGUOUS, OWNER_ALIVE, those of reading, of the flags' answers and of `conductOn`. */
+/** Errors: TASK_NOT_FOUND, TASK_AMBIGUOUS, OWNER_ALIVE, those of reading, of the flags' answers and of `continueTask`. */
 export async function resumeTask(services: Services, options: ResumeOptions): Promise<RunView | PlanView> {
   const from = options.from ?? options.checkpointId;
   return whileOpen(await findResumable(services, options), async (task) => {
@@ -134,7 +134,7 @@ async function refuseChange(services: Services, { opened, state, now, plan }: St
 /** Where the task would stand after going back, and what it would do from there; as it is where nothing was done since. */
 async function standBack(services: Services, standing: Standing, from: string): Promise<Standing> {
   const { opened, now, state } = standing;
-  const { goBack, after, acted, hasMoved } = await prepareGoingBack(services, { ...opened, state }, from);
+  const { goBack, after, acted, hasMoved } = await prepareRollback(services, { ...opened, state }, from);
   if (!hasMoved) return standing;
   const { checkpointId, seq, phase } = goBack.to;
   const plan: PlanView = {
@@ -148,7 +148,7 @@ async function standBack(services: Services, standing: Standing, from: string): 
 /** After going back `--on-unknown` speaks of what acted before, too. */
 function answersOf(
   { unknown, onUnknown }: GoingOn["options"],
-  goBack: GoBack | undefined,
+  goBack: Rollback | undefined,
 ): ReturnType<typeof parseUnknownFlags> {
   const given = parseUnknownFlags(unknown);
   if (goBack === undefined || onUnknown === undefined || onUnknown === "ask") return given;
@@ -156,7 +156,7 @@ function answersOf(
 }
 
 interface GoingOn {
-  readonly by: GoOn["by"];
+  readonly by: ContinueOptions["by"];
   readonly byPerson: boolean;
   readonly options: Omit<ResumeOptions, "task"> & Pick<RecoverOptions, "newHere">;
 }
@@ -166,7 +166,7 @@ function goOn(
   { opened, state, known, now, goBack }: Standing,
   { by, byPerson, options }: GoingOn,
 ): Promise<RunView> {
-  return conductOn(services, {
+  return continueTask(services, {
     opened,
     known,
     by,
@@ -175,7 +175,7 @@ function goOn(
     newHere: options.newHere,
     ...(goBack === undefined ? {} : { goBack }),
     isToGoOn: (found) =>
-      goBack !== undefined || (byPerson ? isOpenEnded(found) : isToTakeUp(opened, found, services.clock.nowMs())),
+      goBack !== undefined || (byPerson ? isOpenEnded(found) : shouldResume(opened, found, services.clock.nowMs())),
     workflow: now.workflow,
     settings: sealedSettings(state, services.settings),
     unknown: answersOf(options, goBack),
@@ -245,7 +245,7 @@ function leftToPerson(task: string): RecoveredTask {
   return { task, action: "left", why };
 }
 
-const REASONS: Readonly<Record<Takes, string>> = {
+const REASONS: Readonly<Record<ResumeReason, string>> = {
   crashed: "its owner is gone",
   due: "its time has come",
   answered: "its question was answered",
@@ -253,7 +253,7 @@ const REASONS: Readonly<Record<Takes, string>> = {
 
 async function recoverOne(
   services: Services,
-  { name, why }: { name: string; why: Takes },
+  { name, why }: { name: string; why: ResumeReason },
   options: RecoverOptions,
 ): Promise<RecoveredTask> {
   const reason = REASONS[why];
@@ -262,7 +262,7 @@ async function recoverOne(
     if (task === undefined) return { task: name, action: "left", why: "it is not there any more" };
     try {
       const standing = await readStanding(services, task);
-      if (!(await isToTakeUp(standing.opened, standing.state, services.clock.nowMs())))
+      if (!(await shouldResume(standing.opened, standing.state, services.clock.nowMs())))
         return { task: name, action: "left", why: "another process went on with it meanwhile, and left it" };
       const reserve = await findReserve(services, {
         name,

@@ -16,24 +16,24 @@ import type { TaskState } from "../../engine/model/state.js";
 import { quoteArgument } from "../../base/shell-text.js";
 import { describeOwner } from "../../recovery/liveness.js";
 import type { TaskStore } from "../../store/contract/contract.js";
-import { conductNew, conductOn, type ConductOptions } from "../session/conduct.js";
+import { startTask, continueTask, type StartOptions } from "../session/start-task.js";
 import type { RunView } from "../views/task-views.js";
 import type { RunOptions } from "../views/verb-views.js";
 import { requireNotTrashed } from "../tasks/finding.js";
-import { answerOpenQuestions, parseUnknownFlags, requireKnownSteps } from "../session/given-answers.js";
+import { answerOpenQuestions, parseUnknownFlags, requireKnownSteps } from "../session/answer-flags.js";
 import {
   describeDifference,
-  findBeside,
+  findUnfinished,
   hasBegunBetween,
-  isToTakeUp,
+  shouldResume,
   type Candidate,
   type PassedOver,
-} from "./interrupted.js";
-import { isUnborn } from "../keychain/unopened-task.js";
+} from "./find-resumable.js";
+import { hasNoRecords } from "../keychain/unopened-task.js";
 import { breakpointsOf } from "../tasks/breakpoints.js";
 import { deriveStatus, readState, whileOpen, type OpenedTask } from "../tasks/reading.js";
 import { findReserve, requireOneHome } from "../tasks/residence.js";
-import { presetsOf, requireKnownGates } from "../session/presets.js";
+import { presetsOf, requireKnownGates } from "../session/preset-answers.js";
 import { viewRun } from "../session/run-view.js";
 import { requireFunctions } from "../session/required-functions.js";
 import { joinStartQueue } from "../session/start-queue.js";
@@ -42,7 +42,7 @@ import { formatTime } from "../views/views.js";
 import type { Services } from "../services/services.js";
 import { prepareWorkflow } from "../tasks/workflow-loading.js";
 
-interface Prepared extends ConductOptions {
+interface Prepared extends StartOptions {
   readonly workflow: LoadedWorkflow;
   readonly settings: EffectiveSettings;
   readonly inputs: JsonObject;
@@ -85,7 +85,7 @@ function requireGates({ workflow, presets }: Prepared, state?: TaskState): void 
 async function runUnnamed(services: Services, prepared: Prepared): Promise<RunView> {
   const leave = await joinStartQueue(services, prepared, prepared.signal);
   try {
-    const { unfinished, passedOver } = await findBeside(services, prepared, prepared.calledAtMs);
+    const { unfinished, passedOver } = await findUnfinished(services, prepared, prepared.calledAtMs);
     const [only, second] = unfinished;
     if (second !== undefined) throw await ambiguous(unfinished, prepared);
     if (only === undefined) {
@@ -105,7 +105,7 @@ async function runNamed(services: Services, name: string, prepared: Prepared): P
   const before = await services.store.task(name);
   if (before === undefined) requireGates(prepared);
   const task = before === undefined ? await createPlace(services, name) : undefined;
-  if (task !== undefined) return whileOpen(task, () => conductNew(services, { ...prepared, task }));
+  if (task !== undefined) return whileOpen(task, () => startTask(services, { ...prepared, task }));
   const existing = before ?? (await services.store.task(name));
   if (existing === undefined) {
     await requireNotTrashed(services, name);
@@ -114,9 +114,9 @@ async function runNamed(services: Services, name: string, prepared: Prepared): P
     });
   }
   return whileOpen(existing, async () => {
-    if (await isUnborn(existing)) {
+    if (await hasNoRecords(existing)) {
       requireGates(prepared);
-      return conductNew(services, { ...prepared, task: existing });
+      return startTask(services, { ...prepared, task: existing });
     }
     if (prepared.options.fresh === true) throw nameTaken(name);
     const { folded, ...opened } = await readState(services, existing);
@@ -213,7 +213,7 @@ function hasBegunBeside(services: Services, state: TaskState, { options, calledA
 async function isToGoOn(services: Services, { state, ...opened }: Candidate, prepared: Prepared): Promise<boolean> {
   const isSaid = Object.keys(prepared.unknown).length > 0 || (prepared.onUnknown ?? "ask") !== "ask";
   if (!isSaid && isLeftToPerson(state, prepared)) return false;
-  if (await isToTakeUp(opened, state, services.clock.nowMs())) return true;
+  if (await shouldResume(opened, state, services.clock.nowMs())) return true;
   const { status, resumable, resumeAtMs } = state.task ?? {};
   if (status === "failed") return resumable === true;
   return (
@@ -289,7 +289,7 @@ function goOn(services: Services, candidate: Candidate, prepared: Prepared): Pro
   const { name } = opened.task;
   const afresh = prepared.options.task === undefined ? "--new" : "another --task";
   services.log.info(`${describeGoingOn(state, name)} (start afresh with ${afresh})`);
-  return conductOn(services, {
+  return continueTask(services, {
     ...prepared,
     opened,
     settings: state.task === undefined ? prepared.settings : sealedSettings(state, prepared.settings),
@@ -314,7 +314,7 @@ async function startNew(services: Services, prepared: Prepared): Promise<RunView
   const base = computeTaskName(prepared.workflow.definition.name, services.clock.nowMs());
   for (let attempt = 1; ; attempt += 1) {
     const task = await createPlace(services, attempt === 1 ? base : `${base}_${attempt}`);
-    if (task !== undefined) return whileOpen(task, () => conductNew(services, { ...prepared, task }));
+    if (task !== undefined) return whileOpen(task, () => startTask(services, { ...prepared, task }));
   }
 }
 

@@ -1,7 +1,7 @@
 /** Whether a cache answers, for whoever looks after a place. */
 import type { Clock } from "../../base/clock.js";
 import { messageOf } from "../../base/errors.js";
-import { PatientCache } from "./patient-cache.js";
+import { BestEffortCache } from "./best-effort-cache.js";
 import { openRedis } from "./redis-cache.js";
 
 /** How long an answer takes, or why there is none. */
@@ -13,7 +13,7 @@ const NAME = "probe";
 export async function probeCache(address: string, clock: Clock, open = openRedis): Promise<CacheProbe> {
   const troubles: string[] = [];
   try {
-    const cache = new PatientCache({
+    const cache = new BestEffortCache({
       cache: await open(address),
       clock,
       onTrouble: (reason) => void troubles.push(reason),

@@ -13,7 +13,7 @@ import { SplashdownError } from "../../base/errors.js";
 import { LIMITS } from "../../base/limits.js";
 import { hidePassword } from "../../base/store-address.js";
 import type { CachePort } from "./cache-port.js";
-import { isSealedText } from "../contract/clear-header.js";
+import { isSealedText } from "../contract/plaintext-header.js";
 import type {
   ByteRange,
   CreateOptions,
@@ -30,7 +30,7 @@ import type {
   TrashedTask,
 } from "../contract/contract.js";
 import { encodeEntries } from "../contract/object-key.js";
-import { PatientCache } from "./patient-cache.js";
+import { BestEffortCache } from "./best-effort-cache.js";
 import { openRedis } from "./redis-cache.js";
 
 /** What may go into the cache. */
@@ -83,7 +83,7 @@ export class CachedStore implements Store {
   readonly manifest: StoreManifest;
   readonly address: string;
   readonly #parts: CachedStoreParts;
-  #cache: Promise<PatientCache> | undefined;
+  #cache: Promise<BestEffortCache> | undefined;
 
   constructor(parts: CachedStoreParts) {
     this.#parts = parts;
@@ -140,9 +140,9 @@ export class CachedStore implements Store {
     return new CachedTask({ task, digests, cache: await this.#open(), rules: this.#parts.rules ?? HOT });
   }
 
-  #open(): Promise<PatientCache> {
+  #open(): Promise<BestEffortCache> {
     const { open, clock, onTrouble } = this.#parts;
-    this.#cache ??= open().then((cache) => new PatientCache({ cache, clock, onTrouble }));
+    this.#cache ??= open().then((cache) => new BestEffortCache({ cache, clock, onTrouble }));
     return this.#cache;
   }
 }
@@ -150,7 +150,7 @@ export class CachedStore implements Store {
 interface CachedTaskParts {
   readonly task: TaskStore;
   readonly digests: Digests;
-  readonly cache: PatientCache;
+  readonly cache: BestEffortCache;
   readonly rules: CacheRules;
 }
 
@@ -159,7 +159,7 @@ class CachedTask implements TaskStore {
   readonly deliverablesFolder: string;
   readonly digests: Digests;
   readonly #task: TaskStore;
-  readonly #cache: PatientCache;
+  readonly #cache: BestEffortCache;
   readonly #rules: CacheRules;
 
   constructor({ task, digests, cache, rules }: CachedTaskParts) {

@@ -15,7 +15,7 @@ import { OBJECT_BYTES_MAX } from "./directory-objects.js";
 import { computeTaskFolders, DirectoryTask, type TaskFolders } from "./directory-task.js";
 import { DirectoryTrash, isTrashName } from "./directory-trash.js";
 import { isTaskName } from "../contract/object-key.js";
-import { PatientFileSystem } from "../files/patient-file-system.js";
+import { RetryingFileSystem } from "../files/retrying-file-system.js";
 import { isAbsent, SafeFolders, writeWhole } from "../files/safe-folders.js";
 import { hasErrno, withStoreErrors } from "../contract/store-failure.js";
 import type { StoreParts } from "../contract/store-parts.js";
@@ -54,7 +54,7 @@ export class DirectoryStore implements Store {
   constructor(options: DirectoryStoreOptions) {
     this.address = options.address;
     this.#root = options.root;
-    this.#fileSystem = new PatientFileSystem(options.parts);
+    this.#fileSystem = new RetryingFileSystem(options.parts);
     this.#parts = { ...options.parts, fileSystem: this.#fileSystem };
     this.#folders = new SafeFolders({
       fileSystem: this.#fileSystem,

@@ -87,7 +87,7 @@ export class OwnerPresence {
     if (record === undefined) return { state: "unclear" };
     const seen = { owner: record.facts, counter: record.counter };
     if (record.socket === undefined || this.#parts.presence === undefined) return { state: "unclear", ...seen };
-    const knock = await this.#parts.presence.knock({ folder: this.#parts.folder, name: record.socket });
+    const knock = await this.#parts.presence.ping({ folder: this.#parts.folder, name: record.socket });
     if (knock.kind === "unreachable") return { state: "unclear", ...seen };
     if (knock.kind === "refused") return { state: await this.#judgeRefusal(record.facts), ...seen };
     const answer = decodeOwnerRecord(knock.text) ?? record;

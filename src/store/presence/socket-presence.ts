@@ -10,7 +10,7 @@ import { join } from "node:path";
 import type { Clock } from "../../base/clock.js";
 import { errnoOf } from "../../base/errors.js";
 import { OWNER_BYTES_MAX } from "./owner-record.js";
-import type { Door, KnockResult, PresencePort } from "../contract/presence-port.js";
+import type { Endpoint, PingResult, PresencePort } from "../contract/presence-port.js";
 
 /** `sizeof(sun_path)` less its NUL, of the smaller of Linux (108) and macOS (104). */
 const SOCKET_PATH_BYTES_MAX = 103;
@@ -38,7 +38,7 @@ export function createSocketPresence(parts: SocketPresenceParts): PresencePort {
         throw error;
       }
     },
-    knock: async (door) => {
+    ping: async (door) => {
       const reach = await reachSocket(door, parts.platform).catch(() => undefined);
       if (reach === undefined) return { kind: "unreachable" };
       try {
@@ -50,7 +50,7 @@ export function createSocketPresence(parts: SocketPresenceParts): PresencePort {
   };
 }
 
-async function reachSocket(door: Door, platform: NodeJS.Platform): Promise<ReachablePath | undefined> {
+async function reachSocket(door: Endpoint, platform: NodeJS.Platform): Promise<ReachablePath | undefined> {
   if (platform === "win32") return undefined;
   const path = join(door.folder, door.name);
   if (Buffer.byteLength(path) <= SOCKET_PATH_BYTES_MAX) return { path, release: () => undefined };
@@ -95,12 +95,12 @@ function stopListening(server: Server, reach: ReachablePath): Promise<void> {
 }
 
 /** Being let in is the answer; what is said there only adds to it. */
-function knockAt(path: string, clock: Clock): Promise<KnockResult> {
+function knockAt(path: string, clock: Clock): Promise<PingResult> {
   return new Promise((resolve) => {
     const socket = createConnection(path);
     let isIn = false;
     let text = "";
-    const settle = (result: KnockResult) => {
+    const settle = (result: PingResult) => {
       cancel();
       socket.destroy();
       resolve(result);

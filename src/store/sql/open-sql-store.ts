@@ -16,7 +16,7 @@ import { openPostgres, PostgresDatabase } from "./postgres-database.js";
 import { createPostgresOwner } from "./postgres-owner.js";
 import { openPglite } from "./pglite-database.js";
 import { makePrivate } from "../files/private-tree.js";
-import { openAlone } from "../presence/single-opener.js";
+import { openExclusively } from "../presence/exclusive-open.js";
 import { DEFAULT_TABLE_PREFIX, isTablePrefix, SqlStore } from "./sql-store.js";
 import { openSqlite } from "./sqlite-database.js";
 import { withStoreErrors } from "../contract/store-failure.js";
@@ -68,7 +68,7 @@ export function openPgliteStore(path: string, parts: PlacedStoreParts): SqlStore
     connect: async () => {
       // A refusal leaves nothing beside it.
       await hasDatabase();
-      const release = await openAlone({ root: join(root, "openings"), place, facts, store: parts });
+      const release = await openExclusively({ root: join(root, "openings"), place, facts, store: parts });
       try {
         return await openPglite({
           folder,

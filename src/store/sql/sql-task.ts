@@ -7,7 +7,7 @@
 import type { Clock } from "../../base/clock.js";
 import { sha256Hex } from "../../base/digest.js";
 import { SplashdownError, assert } from "../../base/errors.js";
-import { readClearHeader } from "../contract/clear-header.js";
+import { readClearHeader } from "../contract/plaintext-header.js";
 import type { ByteRange, Digests, ObjectEntry, OwnerFacts, OwnerState, PresenceHandle } from "../contract/contract.js";
 import type { SegmentId, SegmentWriter, TaskStore } from "../contract/contract.js";
 import { requireObjectSize } from "../directory/directory-objects.js";

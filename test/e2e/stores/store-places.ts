@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { sha256Hex } from "../../../src/base/digest.js";
 import { readPlace } from "../../../src/process/place.js";
-import { hasOwnerEnded } from "../../../src/runtime/platform/owner-end.js";
+import { isOwnerGone } from "../../../src/runtime/platform/owner-liveness.js";
 import type { OwnerFacts, TaskStore } from "../../../src/store/contract/contract.js";
 import { openStore } from "../../../src/store/open-store.js";
 import { CommandPlace } from "../../support/command-place.js";
@@ -73,7 +73,7 @@ export class StorePlace extends CommandPlace {
   /** Opens the store in this process; nobody else may have it open where one process at a time may. */
   async onTask<T>(name: string, act: (task: TaskStore) => Promise<T>): Promise<T> {
     // As the program does: a killed owner of this machine is known to be gone.
-    const machine = { ...readPlace(), hasEnded: async (owner: OwnerFacts) => hasOwnerEnded(owner) };
+    const machine = { ...readPlace(), hasEnded: async (owner: OwnerFacts) => isOwnerGone(owner) };
     const store = openStore(this.env["SPLASHDOWN_STORE"] ?? "", { ...createStoreParts(this.folder), machine });
     try {
       const task = await store.task(name);

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createNodeFileSystem } from "../../../src/base/node-file-system.js";
 import { encodeLayout, formatHead, readLayout } from "../../../src/checkpoint/format/layout.js";
-import { UNHURRIED } from "../../../src/checkpoint/format/pace.js";
+import { WITHOUT_PAUSES } from "../../../src/checkpoint/format/time-slicer.js";
 import { compressText, sealText } from "../../../src/checkpoint/format/sealed-payload.js";
 import type { TaskVault } from "../../../src/vault/contract.js";
 import { createPlainVault } from "../../../src/vault/sealing.js";
@@ -35,11 +35,11 @@ export async function withText(
   const { header } = await readLayout(
     readFileSync(place.checkpoints(source.task, source.file)),
     RAW_BYTES_MAX,
-    UNHURRIED,
+    WITHOUT_PAUSES,
   );
   const vault = plain ? createPlainVault(header.workflow_id) : await openVault(place, source.task);
   const sealer = vault.createSealer("checkpoint");
-  const packed = await compressText([text], { level: 6, rawBytesMax: RAW_BYTES_MAX }, UNHURRIED);
+  const packed = await compressText([text], { level: 6, rawBytesMax: RAW_BYTES_MAX }, WITHOUT_PAUSES);
   const { key: _key, ...rest } = header;
   const head = formatHead({
     ...rest,
@@ -51,8 +51,8 @@ export async function withText(
     raw: packed.rawBytes,
     size: packed.sizeBytes,
   });
-  const sealed = await sealText(packed, { sealer, aad: head }, UNHURRIED);
-  return (await encodeLayout(head, sealed, UNHURRIED)).bytes;
+  const sealed = await sealText(packed, { sealer, aad: head }, WITHOUT_PAUSES);
+  return (await encodeLayout(head, sealed, WITHOUT_PAUSES)).bytes;
 }
 
 /** The file with a change of its text and a checksum that fits again. */

@@ -8,7 +8,7 @@ import { addToBacklog, loadBacklog } from "../../../src/runtime/audit/audit-back
 import { decodeAuditFile, encodeAuditFile, openDetails, type AuditHeader } from "../../../src/runtime/audit/audit-file.js";
 import { loadAge } from "../../../src/runtime/keychain/key-packages.js";
 import { readShredMark, writeShredMark } from "../../../src/runtime/keychain/shred-mark.js";
-import { CarriedPack, openCarried, withoutCarried } from "../../../src/runtime/verbs/transfer/carried-files.js";
+import { CarriedPack, openCarried, withoutCarried } from "../../../src/runtime/verbs/transfer/bundled-files.js";
 import { packBundle, unpackBundle } from "../../../src/transfer/bundle.js";
 import type { TaskFile } from "../../../src/transfer/copy-task.js";
 import { computeAnchorPath, loadAnchor, raiseAnchor } from "../../../src/vault/anchor.js";

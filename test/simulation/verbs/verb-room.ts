@@ -58,7 +58,7 @@ export function startMachine(): Machine {
         doors.set(name, answer);
         return { close: async () => void doors.delete(name) };
       },
-      knock: async ({ name }) => {
+      ping: async ({ name }) => {
         const answer = doors.get(name);
         return answer === undefined ? { kind: "refused" } : { kind: "answered", text: answer() };
       },

@@ -7,7 +7,7 @@ import { formatDiff } from "../../../src/checkpoint/diff/diff-text.js";
 import { findLargest } from "../../../src/checkpoint/blobs/large-values.js";
 import { encodeLayout, formatHead, readHead, readLayout } from "../../../src/checkpoint/format/layout.js";
 import { createCheckpointManager } from "../../../src/checkpoint/manager.js";
-import { createPace, type Pace, UNHURRIED } from "../../../src/checkpoint/format/pace.js";
+import { createTimeSlicer, type TimeSlicer, WITHOUT_PAUSES } from "../../../src/checkpoint/format/time-slicer.js";
 import { decodePayload } from "../../../src/checkpoint/format/payload.js";
 import { createVerify } from "../../../src/checkpoint/retention.js";
 import { compressText, openText } from "../../../src/checkpoint/format/sealed-payload.js";
@@ -32,10 +32,10 @@ import { codeOf, codeOfAsync } from "../../support/error-code.js";
 import { createTestVault } from "../../support/journal-room.js";
 
 /** Due at every look. */
-function createHurriedPace(): { pace: Pace; rests: () => number } {
+function createHurriedPace(): { pace: TimeSlicer; rests: () => number } {
   let rests = 0;
   let nowMs = 0;
-  const pace = createPace({ monotonicMs: () => (nowMs += 5) }, async () => void (rests += 1));
+  const pace = createTimeSlicer({ monotonicMs: () => (nowMs += 5) }, async () => void (rests += 1));
   return { pace, rests: () => rests };
 }
 
@@ -123,17 +123,17 @@ describe("the payload", () => {
     const vault = createTestVault("payload");
     const room = await createCheckpointRoom(vault);
     const taken = takeCheckpoint(createTaskState());
-    const how = { options: room.writer, pace: UNHURRIED };
+    const how = { options: room.writer, pace: WITHOUT_PAUSES };
     const place = { position: positionOf(taken.position), prev: undefined };
-    const { header } = await readLayout((await encodeSnapshot(taken, place, how)).bytes, RAW_BYTES_MAX, UNHURRIED);
+    const { header } = await readLayout((await encodeSnapshot(taken, place, how)).bytes, RAW_BYTES_MAX, WITHOUT_PAUSES);
     const zip = gzipSync(Buffer.from(text));
     const sealer = vault.createSealer("checkpoint");
     const sizes = { raw: Buffer.byteLength(text), size: zip.length };
     const head = formatHead({ ...header, ...sealer.header, ...sizes, ...change } as CheckpointHeader);
-    const { bytes } = await encodeLayout(head, sealer.seal(0, head, zip), UNHURRIED);
+    const { bytes } = await encodeLayout(head, sealer.seal(0, head, zip), WITHOUT_PAUSES);
     return codeOfAsync(async () => {
-      const layout = await readLayout(bytes, RAW_BYTES_MAX, UNHURRIED);
-      decodePayload(await openText({ layout, vault, pace: UNHURRIED }), layout.header);
+      const layout = await readLayout(bytes, RAW_BYTES_MAX, WITHOUT_PAUSES);
+      decodePayload(await openText({ layout, vault, pace: WITHOUT_PAUSES }), layout.header);
     });
   }
 
@@ -142,9 +142,9 @@ describe("the payload", () => {
     const room = await createCheckpointRoom(vault);
     const taken = takeCheckpoint(createTaskState());
     const place = { position: positionOf(taken.position), prev: undefined };
-    const { bytes } = await encodeSnapshot(taken, place, { options: room.writer, pace: UNHURRIED });
-    const layout = await readLayout(bytes, RAW_BYTES_MAX, UNHURRIED);
-    return (await openText({ layout, vault, pace: UNHURRIED })).toString("utf8");
+    const { bytes } = await encodeSnapshot(taken, place, { options: room.writer, pace: WITHOUT_PAUSES });
+    const layout = await readLayout(bytes, RAW_BYTES_MAX, WITHOUT_PAUSES);
+    return (await openText({ layout, vault, pace: WITHOUT_PAUSES })).toString("utf8");
   }
 
   it("is refused when a newer version wrote it", async () => {
@@ -179,7 +179,7 @@ describe("a snapshot file's head", () => {
     const { bytes } = await encodeSnapshot(
       taken,
       { position: positionOf(taken.position), prev: undefined },
-      { options: room.writer, pace: UNHURRIED },
+      { options: room.writer, pace: WITHOUT_PAUSES },
     );
     expect(readHead(bytes.subarray(0, 1500)).seq).toBe(1);
     expect(codeOf(() => readHead(bytes.subarray(0, 100)))).toBe("CHECKPOINT_TRUNCATED");
@@ -192,7 +192,7 @@ describe("a snapshot file's head", () => {
     const { bytes } = await encodeSnapshot(
       taken,
       { position: positionOf(taken.position), prev: undefined },
-      { options: room.writer, pace: UNHURRIED },
+      { options: room.writer, pace: WITHOUT_PAUSES },
     );
     const header = readHead(bytes);
     const { key: _key, ...keyless } = header;
@@ -215,7 +215,7 @@ describe("compressing", () => {
     const plain = await compressText([text], { level: 0, rawBytesMax: RAW_BYTES_MAX }, pace);
     expect(Buffer.concat([...plain.chunks]).toString("utf8")).toBe(text);
     expect(rests()).toBeGreaterThan(3);
-    const empty = await compressText([], { level: 6, rawBytesMax: 10 }, UNHURRIED);
+    const empty = await compressText([], { level: 6, rawBytesMax: 10 }, WITHOUT_PAUSES);
     expect(empty).toMatchObject({ codec: "gzip", rawBytes: 0 });
   });
 });

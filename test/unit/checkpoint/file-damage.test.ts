@@ -5,8 +5,8 @@ import type { TaskId } from "../../../src/base/ids.js";
 import type { JsonValue } from "../../../src/base/json.js";
 import { canonicalJson } from "../../../src/base/json-encoding.js";
 import { encodeLayout, formatHead, readLayout } from "../../../src/checkpoint/format/layout.js";
-import { createPace, UNHURRIED } from "../../../src/checkpoint/format/pace.js";
-import { decodePicture } from "../../../src/checkpoint/format/payload.js";
+import { createTimeSlicer, WITHOUT_PAUSES } from "../../../src/checkpoint/format/time-slicer.js";
+import { decodeSummary } from "../../../src/checkpoint/format/payload.js";
 import { openText } from "../../../src/checkpoint/format/sealed-payload.js";
 import { encodeSnapshot, type SnapshotWriterOptions } from "../../../src/checkpoint/format/writer.js";
 import type { CheckpointHeader } from "../../../src/schema/generated/checkpoint-header.js";
@@ -44,15 +44,15 @@ async function encode(extra: Partial<SnapshotWriterOptions> = {}, taskId: TaskId
   const room = await createCheckpointRoom();
   const options = { ...room.writer, vault, ...extra };
   const taken = takeCheckpoint(createTaskState(taskId));
-  const how = { options, pace: createPace(options.clock, options.breathe) };
+  const how = { options, pace: createTimeSlicer(options.clock, options.breathe) };
   return (await encodeSnapshot(taken, { position: positionOf(taken.position), prev: undefined }, how)).bytes;
 }
 
 /** Reads a file down to its text, as every reader does. */
 async function read(bytes: Uint8Array, with_: TaskVault = vault): Promise<string> {
-  const layout = await readLayout(bytes, RAW_BYTES_MAX, UNHURRIED);
-  const opened = await openText({ layout, vault: with_, pace: UNHURRIED });
-  decodePicture(opened, layout.header);
+  const layout = await readLayout(bytes, RAW_BYTES_MAX, WITHOUT_PAUSES);
+  const opened = await openText({ layout, vault: with_, pace: WITHOUT_PAUSES });
+  decodeSummary(opened, layout.header);
   return opened.toString("utf8");
 }
 
@@ -248,7 +248,7 @@ describe("a snapshot file that would swell", () => {
     encoded: Buffer,
     sizes: { raw: number; size?: number; codec?: "gzip" | "none" },
   ): Promise<Buffer> {
-    const template = (await readLayout(original, RAW_BYTES_MAX, UNHURRIED)).header;
+    const template = (await readLayout(original, RAW_BYTES_MAX, WITHOUT_PAUSES)).header;
     const sealer = vault.createSealer("checkpoint");
     const header = {
       ...template,
@@ -258,7 +258,7 @@ describe("a snapshot file that would swell", () => {
       codec: sizes.codec ?? "gzip",
     } as CheckpointHeader;
     const head = formatHead(header);
-    return (await encodeLayout(head, sealer.seal(0, head, encoded), UNHURRIED)).bytes;
+    return (await encodeLayout(head, sealer.seal(0, head, encoded), WITHOUT_PAUSES)).bytes;
   }
 
   it("is stopped at the promised length", async () => {
@@ -282,7 +282,7 @@ describe("a snapshot file that would swell", () => {
   });
 
   it("is refused by its size before it is read", async () => {
-    expect(await codeOfAsync(() => readLayout(Buffer.alloc(200_000), 1000, UNHURRIED))).toBe("VALUE_TOO_LARGE");
+    expect(await codeOfAsync(() => readLayout(Buffer.alloc(200_000), 1000, WITHOUT_PAUSES))).toBe("VALUE_TOO_LARGE");
   });
 
   it("is refused when its content is not a checkpoint", async () => {

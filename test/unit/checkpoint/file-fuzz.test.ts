@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { JsonValue } from "../../../src/base/json.js";
 import { readLayout } from "../../../src/checkpoint/format/layout.js";
-import { createPace, UNHURRIED } from "../../../src/checkpoint/format/pace.js";
+import { createTimeSlicer, WITHOUT_PAUSES } from "../../../src/checkpoint/format/time-slicer.js";
 import { decodePayload } from "../../../src/checkpoint/format/payload.js";
 import { openText } from "../../../src/checkpoint/format/sealed-payload.js";
 import { encodeSnapshot } from "../../../src/checkpoint/format/writer.js";
@@ -30,13 +30,13 @@ let original: Buffer;
 async function encode(state: TaskState): Promise<Buffer> {
   const { writer } = await createCheckpointRoom(vault);
   const taken = takeCheckpoint(state);
-  const how = { options: writer, pace: createPace(writer.clock, writer.breathe) };
+  const how = { options: writer, pace: createTimeSlicer(writer.clock, writer.breathe) };
   return (await encodeSnapshot(taken, { position: positionOf(taken.position), prev: undefined }, how)).bytes;
 }
 
 async function read(bytes: Uint8Array): Promise<TaskState> {
-  const layout = await readLayout(bytes, RAW_BYTES_MAX, UNHURRIED);
-  return decodePayload(await openText({ layout, vault, pace: UNHURRIED }), layout.header);
+  const layout = await readLayout(bytes, RAW_BYTES_MAX, WITHOUT_PAUSES);
+  return decodePayload(await openText({ layout, vault, pace: WITHOUT_PAUSES }), layout.header);
 }
 
 function repair(bytes: Buffer): Buffer {

@@ -1,6 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { capture } from "../../../src/checkpoint/format/capture.js";
-import { createPace, eachPiece, PIECE_BYTES, UNHURRIED } from "../../../src/checkpoint/format/pace.js";
+import {
+  createTimeSlicer,
+  eachPiece,
+  PIECE_BYTES,
+  WITHOUT_PAUSES,
+} from "../../../src/checkpoint/format/time-slicer.js";
 import { computeLevel } from "../../../src/checkpoint/format/sealed-payload.js";
 import { writeSnapshot, type WrittenSnapshot } from "../../../src/checkpoint/format/writer.js";
 import type { TaskState } from "../../../src/engine/model/state.js";
@@ -57,7 +62,7 @@ describe("a pace", () => {
   it("is due after the slice and counts work without waiting", async () => {
     let nowMs = 0;
     let breaths = 0;
-    const pace = createPace({ monotonicMs: () => nowMs }, async () => {
+    const pace = createTimeSlicer({ monotonicMs: () => nowMs }, async () => {
       breaths += 1;
       await Promise.resolve();
       nowMs += 100;
@@ -78,11 +83,11 @@ describe("a pace", () => {
     let nowMs = 0;
     const sizes: number[] = [];
     let breaths = 0;
-    const pace = createPace({ monotonicMs: () => (nowMs += 1) }, async () => void (breaths += 1));
+    const pace = createTimeSlicer({ monotonicMs: () => (nowMs += 1) }, async () => void (breaths += 1));
     await eachPiece(new Uint8Array(PIECE_BYTES * 5 + 7), pace, (piece) => void sizes.push(piece.length));
     expect(sizes).toEqual([PIECE_BYTES, PIECE_BYTES, PIECE_BYTES, PIECE_BYTES, PIECE_BYTES, 7]);
     expect(breaths).toBeGreaterThanOrEqual(2);
-    expect(UNHURRIED.isDue).toBe(false);
+    expect(WITHOUT_PAUSES.isDue).toBe(false);
   });
 
   it("chooses the level of compression by size unless one is set", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/base/json.js";
 import { evolve } from "../../../src/engine/fold/evolve.js";
-import { encodeForReturn, encodeWhole } from "../../../src/engine/fold/evolve-return.js";
+import { encodeForReturn, encodeWhole } from "../../../src/engine/fold/restore-state.js";
 import { createState } from "../../../src/engine/model/state.js";
 import { decodeSections } from "../../../src/engine/model/state-sections.js";
 import { done, EngineHarness, TASK_ID } from "../../support/engine-harness.js";

@@ -4,7 +4,7 @@ import { createBlobShelf } from "../../../src/checkpoint/blobs/blobs.js";
 import { formatSnapshotName } from "../../../src/checkpoint/format/names.js";
 import { createSnapshotSource } from "../../../src/checkpoint/source.js";
 import { evolve } from "../../../src/engine/fold/evolve.js";
-import { encodeWhole } from "../../../src/engine/fold/evolve-return.js";
+import { encodeWhole } from "../../../src/engine/fold/restore-state.js";
 import { createState } from "../../../src/engine/model/state.js";
 import { openJournalWriter } from "../../../src/journal/writer.js";
 import { foldUntil, lossError, readTask } from "../../../src/recovery/fold.js";

@@ -5,11 +5,11 @@ import type { ControlMessage } from "../../../src/engine/model/ports.js";
 import type { AuditTrail } from "../../../src/runtime/audit/audit-trail.js";
 import {
   carryMessages,
-  leaveMessage,
+  postMessage,
   listMessages,
   loadMessage,
   removeMessage,
-  type ControlDesk,
+  type WritableMailbox,
 } from "../../../src/runtime/mailbox/control-folder.js";
 import { FolderInbox, recordAnswer } from "../../../src/runtime/mailbox/control.js";
 import type { TaskStore } from "../../../src/store/contract/contract.js";
@@ -55,7 +55,7 @@ async function createRoom() {
     renew: (_task: TaskStore, vault: TaskVault) =>
       Promise.resolve(vault.keyId === vaults[now].keyId ? vault : vaults[now]),
   };
-  const desk = (vault: TaskVault, at: TaskStore = task): ControlDesk => ({ task: at, vault, keys, random });
+  const desk = (vault: TaskVault, at: TaskStore = task): WritableMailbox => ({ task: at, vault, keys, random });
   return {
     task,
     vaults,
@@ -94,7 +94,7 @@ const says = (text: string) => ({ kind: "answer", text });
 describe("a message that is left while the task gets another key", () => {
   it("K5: is carried over when it stood before, and nothing stays under the first key", async () => {
     const { desk, vaults, reseal, load, names } = await createRoom();
-    expect(await leaveMessage(desk(vaults.first), ABOUT, says("yes"))).toBe(true);
+    expect(await postMessage(desk(vaults.first), ABOUT, says("yes"))).toBe(true);
     await reseal();
     expect((await load())?.body).toMatchObject(says("yes"));
     expect(await names()).toEqual([`${ABOUT}~2`]);
@@ -105,7 +105,7 @@ describe("a message that is left while the task gets another key", () => {
     async (how) => {
       const room = await createRoom();
       const held = heldBefore(room.task, room[how]);
-      expect(await leaveMessage(room.desk(room.vaults.first, held), ABOUT, says("late"))).toBe(true);
+      expect(await postMessage(room.desk(room.vaults.first, held), ABOUT, says("late"))).toBe(true);
       expect((await room.load())?.body).toMatchObject(says("late"));
       expect(await room.names()).toEqual([`${ABOUT}~2`]);
     },
@@ -117,9 +117,9 @@ describe("a message that is left while the task gets another key", () => {
       const room = await createRoom();
       const held = heldBefore(room.task, async () => {
         await room[how]();
-        expect(await leaveMessage(room.desk(room.vaults.both), ABOUT, says("first"))).toBe(true);
+        expect(await postMessage(room.desk(room.vaults.both), ABOUT, says("first"))).toBe(true);
       });
-      expect(await leaveMessage(room.desk(room.vaults.first, held), ABOUT, says("late"))).toBe(false);
+      expect(await postMessage(room.desk(room.vaults.first, held), ABOUT, says("late"))).toBe(false);
       expect((await room.load())?.body).toMatchObject(says("first"));
       expect(await room.names()).toEqual([`${ABOUT}~2`]);
     },
@@ -127,15 +127,15 @@ describe("a message that is left while the task gets another key", () => {
 
   it("K5: is the only one about its question, though that was answered under the first key", async () => {
     const { desk, vaults, rotate, load } = await createRoom();
-    await leaveMessage(desk(vaults.first), ABOUT, says("first"));
+    await postMessage(desk(vaults.first), ABOUT, says("first"));
     rotate();
-    expect(await leaveMessage(desk(vaults.both), ABOUT, says("late"))).toBe(false);
+    expect(await postMessage(desk(vaults.both), ABOUT, says("late"))).toBe(false);
     expect((await load())?.body).toMatchObject(says("first"));
   });
 
   it("K5: and withdrawn while it is carried over, is gone", async () => {
     const { task, desk, vaults, rotate, names } = await createRoom();
-    await leaveMessage(desk(vaults.first), ABOUT, says("no more"));
+    await postMessage(desk(vaults.first), ABOUT, says("no more"));
     rotate();
     await carryMessages({ task, vault: vaults.both });
     expect(await removeMessage(task, ABOUT)).toBe(true);
@@ -154,7 +154,7 @@ describe("a message that is left while the task gets another key", () => {
     const { task, vaults, random } = await createRoom();
     let at = 0;
     const keys = { renew: () => Promise.resolve(at++ % 2 === 0 ? vaults.second : vaults.first) };
-    expect(await codeOfAsync(() => leaveMessage({ task, vault: vaults.first, keys, random }, ABOUT, says("?")))).toBe(
+    expect(await codeOfAsync(() => postMessage({ task, vault: vaults.first, keys, random }, ABOUT, says("?")))).toBe(
       "STORE_BUSY",
     );
   });

@@ -11,7 +11,7 @@ import {
   recordAnswer,
   type ControlDeps,
 } from "../../../src/runtime/mailbox/control.js";
-import { leaveMessage } from "../../../src/runtime/mailbox/control-folder.js";
+import { postMessage } from "../../../src/runtime/mailbox/control-folder.js";
 import type { TaskStore } from "../../../src/store/contract/contract.js";
 import { MemorySpace, MemoryStore } from "../../../src/store/memory/memory-store.js";
 import { FakeClock, flushReactions } from "../../support/fake-clock.js";
@@ -117,7 +117,7 @@ describe("a request in the control folder", () => {
     await recordAnswer(deps, { question, asked, answer: "yes", by: "ann" });
     const [key = ""] = await keysOf(deps.task);
     await deps.task.remove(key);
-    await leaveMessage(deps, key.replace(/~1$/, ""), { kind: "answer", ballot: ["yes"] });
+    await postMessage(deps, key.replace(/~1$/, ""), { kind: "answer", ballot: ["yes"] });
     const inbox = new FolderInbox(deps);
     expect(await inbox.retake({ question, asked })).toBe(false);
     await inbox.load();

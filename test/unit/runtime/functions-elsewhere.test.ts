@@ -4,7 +4,7 @@ import type { RunView, Splashdown } from "../../../src/index.js";
 import { defineWorkflow } from "../../../src/index.js";
 import { silentLog } from "../../../src/base/log.js";
 import { requireFunctionsHere } from "../../../src/runtime/session/required-functions.js";
-import { describeNext } from "../../../src/mcp/standing.js";
+import { describeNext } from "../../../src/mcp/task-status.js";
 import { openTalk } from "../../support/mcp-talk.js";
 import { definePaying, openTypist, type Typist } from "../../support/typed-again.js";
 import { machine, nested, undeclared, workflow } from "../../support/workflow-builder.js";

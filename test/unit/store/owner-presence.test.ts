@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Place } from "../../../src/base/place.js";
 import type { OwnerFacts, OwnerState, TaskStore } from "../../../src/store/contract/contract.js";
-import type { KnockResult, PresencePort } from "../../../src/store/contract/presence-port.js";
+import type { PingResult, PresencePort } from "../../../src/store/contract/presence-port.js";
 import type { Machine } from "../../../src/store/contract/store-parts.js";
 import { createSocketPresence } from "../../../src/store/presence/socket-presence.js";
 import { FACTS } from "../../conformance/store-case.js";
@@ -23,8 +23,8 @@ const { host, machineId, bootId, namespace } = FACTS;
 const HERE = { host, machineId, bootId, namespace };
 
 /** A port whose doors answer as told. */
-function fixedPresence(knock: KnockResult): PresencePort {
-  return { listen: async () => ({ close: async () => undefined }), knock: async () => knock };
+function fixedPresence(knock: PingResult): PresencePort {
+  return { listen: async () => ({ close: async () => undefined }), ping: async () => knock };
 }
 
 /** A task whose sockets are files of its disk; whoever listened there is dead. */
@@ -34,7 +34,7 @@ function modelTask(fileSystem: ModelFileSystem, verb: "task" | "createTask"): Pr
       await (await fileSystem.open(join(folder, name), "create")).close();
       return { close: () => fileSystem.unlink(join(folder, name)) };
     },
-    knock: async ({ folder, name }) => ({
+    ping: async ({ folder, name }) => ({
       kind: (await fileSystem.readdir(folder)).includes(name) ? "refused" : "unreachable",
     }),
   };
@@ -45,7 +45,7 @@ function modelTask(fileSystem: ModelFileSystem, verb: "task" | "createTask"): Pr
 /** A machine that is no container. */
 const WHOLE = placeOf("boot-a");
 
-async function stateSeen(knock: KnockResult, machine?: Machine, owner: Partial<Place> = {}): Promise<OwnerState> {
+async function stateSeen(knock: PingResult, machine?: Machine, owner: Partial<Place> = {}): Promise<OwnerState> {
   const fileSystem = new ModelFileSystem();
   const store = createModelStore(fileSystem, { parts: { presence: fixedPresence(knock), machine } });
   const task = await store.createTask("task");
@@ -216,11 +216,11 @@ describe("presence over sockets", () => {
       const child = spawn(process.execPath, ["-e", program, join(folder, "silent.sock")]);
       await once(child.stdout, "data");
       const clock = new FakeClock();
-      const knocking = createSocketPresence({ clock, platform: process.platform }).knock({
+      const knocking = createSocketPresence({ clock, platform: process.platform }).ping({
         folder,
         name: "silent.sock",
       });
-      let result: KnockResult | undefined;
+      let result: PingResult | undefined;
       void knocking.then((found) => (result = found));
       await until("a timer is set", () => clock.pendingCount === 1);
       // The connection itself takes a turn of the event loop or two.
@@ -240,7 +240,7 @@ describe("presence over sockets", () => {
       server.listen({ path: join(folder, "a.sock"), backlog: 1 });
       await once(server, "listening");
       // All at once: nobody is let in before the last of them has knocked.
-      const knocks = await Promise.all(Array.from({ length: 8 }, () => presence.knock({ folder, name: "a.sock" })));
+      const knocks = await Promise.all(Array.from({ length: 8 }, () => presence.ping({ folder, name: "a.sock" })));
       expect(new Set(knocks.map((knock) => knock.kind))).toEqual(new Set(["answered"]));
       expect(knocks).toContainEqual({ kind: "answered", text: "" });
       server.close();
@@ -283,12 +283,12 @@ describe("presence over sockets", () => {
   it("cannot reach a missing socket or a folder that is not there, and makes none on Windows", async () => {
     await withFolder(async (folder) => {
       const door = { folder, name: "owner-00000000-0011223344556677.sock" };
-      expect(await presence.knock(door)).toEqual({ kind: "unreachable" });
-      expect(await presence.knock({ folder: join(folder, "x".repeat(120)), name: "a" })).toEqual({
+      expect(await presence.ping(door)).toEqual({ kind: "unreachable" });
+      expect(await presence.ping({ folder: join(folder, "x".repeat(120)), name: "a" })).toEqual({
         kind: "unreachable",
       });
       await mkdir(join(folder, door.name));
-      expect(await presence.knock(door)).not.toEqual({ kind: "answered", text: "" });
+      expect(await presence.ping(door)).not.toEqual({ kind: "answered", text: "" });
       const onWindows = createSocketPresence({ clock: realClock, platform: "win32" });
       expect(await onWindows.listen(door, () => "")).toBe(undefined);
       const onMac = createSocketPresence({ clock: realClock, platform: "darwin" });
@@ -302,7 +302,7 @@ describe("presence over sockets", () => {
         listen: async () => {
           throw new Error("no sockets here");
         },
-        knock: async () => ({ kind: "unreachable" }),
+        ping: async () => ({ kind: "unreachable" }),
       };
       const task = await createRealStore(root, { presence: refusing }).createTask("task");
       await mkdir(join(root, "task/checkpoints/owner-00000000"));

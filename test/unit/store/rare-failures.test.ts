@@ -6,14 +6,14 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { FileSystem } from "../../../src/base/file-system.js";
 import { LIMITS } from "../../../src/base/limits.js";
-import { isSealedText, readClearHeader } from "../../../src/store/contract/clear-header.js";
+import { isSealedText, readClearHeader } from "../../../src/store/contract/plaintext-header.js";
 import { openPgliteStore, openPostgresStore, openSqliteStore } from "../../../src/store/sql/open-sql-store.js";
 import { openStore } from "../../../src/store/open-store.js";
 import { createOwnerFolder } from "../../../src/store/presence/owner-place.js";
 import { openPglite } from "../../../src/store/sql/pglite-database.js";
 import { openPostgres } from "../../../src/store/sql/postgres-database.js";
 import { computePgliteError } from "../../../src/store/sql/postgres-dialect.js";
-import { openAlone } from "../../../src/store/presence/single-opener.js";
+import { openExclusively } from "../../../src/store/presence/exclusive-open.js";
 import { createSocketPresence } from "../../../src/store/presence/socket-presence.js";
 import { openSqlite } from "../../../src/store/sql/sqlite-database.js";
 import { SplashdownError } from "../../../src/base/errors.js";
@@ -290,17 +290,17 @@ describe("the only opener of a place", () => {
       const root = join(folder, "openings");
       const shared = { root, place: "pglite:data", facts: FACTS };
       const fileSystem = changeFileSystem(store.fileSystem, { rename: failing("EIO") });
-      await expect(openAlone({ ...shared, store: { ...store, fileSystem } })).rejects.toMatchObject({
+      await expect(openExclusively({ ...shared, store: { ...store, fileSystem } })).rejects.toMatchObject({
         code: "STORE_FAILED",
       });
       expect(await store.fileSystem.readdir(root)).toEqual([]);
-      await openAlone({ ...shared, store });
+      await openExclusively({ ...shared, store });
       const [record = ""] = (await store.fileSystem.readdir(join(root, "opening-1"))).filter((name) =>
         name.startsWith("owner-"),
       );
       await rm(join(root, "opening-1", record));
       await (await store.fileSystem.open(join(root, "opening-1", record), "create")).close();
-      await expect(openAlone({ ...shared, store })).rejects.toMatchObject({
+      await expect(openExclusively({ ...shared, store })).rejects.toMatchObject({
         code: "STORE_BUSY",
         message: expect.stringMatching(/^another process, of which it cannot be told/) as unknown,
       });
@@ -318,7 +318,7 @@ describe("a socket that says more than an owner would", () => {
       }).listen(join(folder, "door.sock"));
       await once(server, "listening");
       const clock = new FakeClock();
-      const knock = await createSocketPresence({ clock, platform: process.platform }).knock({
+      const knock = await createSocketPresence({ clock, platform: process.platform }).ping({
         folder,
         name: "door.sock",
       });

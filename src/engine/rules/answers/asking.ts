@@ -80,7 +80,7 @@ function expiryOf(choice: Choice, { timeoutMs, onTimeout }: GateStep | Questions
 }
 
 /** Completes the step with what was answered. */
-export function followPerson(choice: Choice, question: QuestionEntry, step: StepEntry): readonly EngineEvent[] {
+export function applyHumanAnswer(choice: Choice, question: QuestionEntry, step: StepEntry): readonly EngineEvent[] {
   if (question.kind === "gate") return completeGate(choice, question, step);
   const items = question.items ?? [];
   const outcome = (question.answer ?? "completed") as WizardOutcome;

@@ -16,8 +16,8 @@
  */
 import type { JsonValue } from "../../../base/json.js";
 import type { OnUnknown } from "../../../definition/model/values.js";
-import { followPerson } from "./asking.js";
-import { decideOnce, type Choice } from "../../model/choice.js";
+import { applyHumanAnswer } from "./asking.js";
+import { recordDecisionOnce, type Choice } from "../../model/choice.js";
 import type { EngineEvent } from "../../model/events.js";
 import { isAbsorbed, mayHaveActed } from "../steps/failure.js";
 import type { EngineInput, ProcessPlace } from "../../model/input.js";
@@ -143,7 +143,7 @@ export function followPolicy(
   const failed = mayHaveActed(step.error) ? { failed: step.error } : {};
   if (policy === "ask") return [askOutcome(choice, step, { offered, tool, survivor, ...failed })];
   const { attempt } = step;
-  const decision = decideOnce(choice, {
+  const decision = recordDecisionOnce(choice, {
     agent: "engine",
     type: "unknown_outcome",
     description: `${step.path}: ${policy}`,
@@ -202,7 +202,7 @@ function failUnknown(choice: Choice, step: StepEntry): readonly EngineEvent[] {
 }
 
 /** Consumes the answer about a step. Empty while a failed sibling holds its group for a resume. */
-export function followAnswer(choice: Choice, question: QuestionEntry, budget: StartBudget): readonly EngineEvent[] {
+export function applyAnswer(choice: Choice, question: QuestionEntry, budget: StartBudget): readonly EngineEvent[] {
   const step = question.step === undefined ? undefined : choice.state.steps.get(question.step);
   if (step === undefined) return [];
   const node = findStepDefinition(choice.state, step);
@@ -210,7 +210,7 @@ export function followAnswer(choice: Choice, question: QuestionEntry, budget: St
     rerun(choice, step, () => startStep(choice, { path: step.path, node, permittedBy: question.id }, budget));
   // Allowed or not, the step goes on at its call and finds the answer there.
   if (question.kind === "tool_approval") return goOn();
-  if (step.status === "asked") return followPerson(choice, question, step);
+  if (step.status === "asked") return applyHumanAnswer(choice, question, step);
   const call = question.facts?.["call"];
   if (typeof call === "string") return followToolAnswer(choice, { step, call, question }, goOn);
   switch (question.answer) {

@@ -7,7 +7,7 @@
  */
 import { EVALUATE_NAME } from "../../../definition/model/defaults.js";
 import type { ScorerStep } from "../../../definition/model/step.js";
-import { decideOnce, decideThat, type Choice } from "../../model/choice.js";
+import { recordDecisionOnce, recordDecision, type Choice } from "../../model/choice.js";
 import {
   chooseIteration,
   collectFeedback,
@@ -82,7 +82,7 @@ function recordScores(choice: Choice, phase: OpenPhase, scorers: readonly Scorer
 }
 
 function goOnUnjudged(choice: Choice, phase: OpenPhase): EngineEvent {
-  return decideThat(choice, {
+  return recordDecision(choice, {
     agent: "apollo",
     type: "go_on_unjudged",
     description: `phase ${phase.node.name} goes on without a score`,
@@ -127,7 +127,7 @@ function followVerdict(choice: Choice, phase: OpenPhase, { definition, evaluatio
   const regressions = findRegressions(before, evaluation.scores);
   const feedback = [...regressions.map(describeRegression), ...collectFeedback(evaluation.scores)];
   return [
-    ...decideOnce(choice, {
+    ...recordDecisionOnce(choice, {
       agent: "apollo",
       type: "iterate",
       description: `phase ${phase.node.name} runs again with the feedback`,
@@ -155,7 +155,7 @@ function stopIterating(choice: Choice, phase: OpenPhase, { judged, why, score, s
   const { scope, data, node } = phase;
   const kept = data.best?.iteration ?? data.iteration;
   const type = DECISION_OF[judged];
-  return decideThat(choice, {
+  return recordDecision(choice, {
     agent: "apollo",
     type,
     description: `phase ${node.name}: ${judged}, iteration ${kept} is kept`,

@@ -6,7 +6,7 @@
  */
 import { CONSOLIDATE_NAME } from "../../../definition/model/defaults.js";
 import type { PhasesScope } from "../../../definition/model/workflow.js";
-import { decideOnce, type Choice } from "../../model/choice.js";
+import { recordDecisionOnce, type Choice } from "../../model/choice.js";
 import type { EngineEvent } from "../../model/events.js";
 import type { ValueRef } from "../../model/value-ref.js";
 import { leave } from "../scopes/leaving.js";
@@ -65,7 +65,7 @@ function merge(choice: Choice, { scope, node, budget }: OpenScope<PhasesScope>):
     return { events: startStep(choice, { path, node: writer }, budget) };
   if (step.status === "completed" && step.output !== undefined) return { output: step.output };
   if (step.status !== "failed" && step.status !== "skipped") return { events: [] };
-  const told = decideOnce(choice, {
+  const told = recordDecisionOnce(choice, {
     agent: "atlas",
     type: "consolidate_by_rules",
     description: "the results are put side by side",

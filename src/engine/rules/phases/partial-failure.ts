@@ -10,7 +10,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { JsonValue } from "../../../base/json.js";
-import { createDecision, decideThat, type Choice } from "../../model/choice.js";
+import { createDecision, recordDecision, type Choice } from "../../model/choice.js";
 import type { EngineEvent } from "../../model/events.js";
 import { nameOfPath } from "../../model/identity.js";
 import { leaveFailed } from "../scopes/leaving.js";
@@ -103,7 +103,7 @@ function goOnWithout(choice: Choice, phase: OpenPhase, chosen: ChosenWay): Engin
   const reasons = `${explain(failed)}; the confidence of the phase is lowered`;
   const { more, ...text } = describeWay(phase, chosen, ["go_on_without", reasons]);
   const { value } = describeConfidence(choice, phase);
-  return decideThat(choice, {
+  return recordDecision(choice, {
     ...text,
     description: `phase ${phase.node.name} goes on without ${failed.map(({ path }) => nameOfPath(path)).join(", ")}`,
     ...(value === undefined ? {} : { confidence: value }),
@@ -115,7 +115,7 @@ function giveUp(choice: Choice, phase: OpenPhase, chosen: ChosenWay): EngineEven
   const { failed, rollbacks } = chosen;
   const reasons = `${explain(failed)}${rollbacks === 0 ? "" : `; it was rolled back ${rollbacks} times`}`;
   const { more, ...text } = describeWay(phase, chosen, ["give_up", reasons]);
-  return decideThat(choice, {
+  return recordDecision(choice, {
     ...text,
     description: `phase ${phase.node.name} failed`,
     facts: { failed: listAttempts(failed), ...more },

@@ -8,7 +8,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../base/json.js";
 import type { StepDefinition } from "../../../definition/model/step.js";
 import { createSpecialists, isAnybodyToAdd } from "./added-specialists.js";
-import { decideThat, type Choice, type DecisionText } from "../../model/choice.js";
+import { recordDecision, type Choice, type DecisionText } from "../../model/choice.js";
 import {
   checkClaim,
   computePhaseConfidence,
@@ -181,7 +181,7 @@ function describeSituation(phase: OpenPhase, at: BandChoice, room: number): stri
 }
 
 function proceedUnmeasured(choice: Choice, phase: OpenPhase): EngineEvent {
-  return decideThat(choice, {
+  return recordDecision(choice, {
     agent: "atlas",
     type: "proceed",
     description: `phase ${phase.node.name} proceeds`,
@@ -237,7 +237,7 @@ function decideBand(choice: Choice, phase: OpenPhase, at: BandChoice): EngineEve
       ...(spawn.length === 0 ? {} : { spawn }),
     },
   };
-  return decideThat(choice, text);
+  return recordDecision(choice, text);
 }
 
 function calibrationFacts({ record, ...rest }: Calibration): JsonObject {
@@ -335,7 +335,7 @@ export function consumeConfidenceAnswer(
   const isSpawn = answer.answer === "spawn";
   const spawn = isSpawn ? createSpecialists(phase, confidence, 1) : [];
   const settled = isSpawn ? "none" : answer.answer === "proceed" ? "proceed" : "fail";
-  return decideThat(choice, {
+  return recordDecision(choice, {
     agent: "atlas",
     type: isSpawn ? "spawn_specialist" : settled === "proceed" ? "proceed" : "stop",
     description: `phase ${phase.node.name}: ${answer.answer}, as answered`,

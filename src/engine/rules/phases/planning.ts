@@ -12,7 +12,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../../base/jso
 import { PLAN_NAME } from "../../../definition/model/defaults.js";
 import type { PlanRule } from "../../../definition/model/goal-rules.js";
 import type { PhasesScope } from "../../../definition/model/workflow.js";
-import { decideOnce, decideThat, loadValue, type Choice } from "../../model/choice.js";
+import { recordDecisionOnce, recordDecision, loadValue, type Choice } from "../../model/choice.js";
 import type { EngineEvent } from "../../model/events.js";
 import { childPath, findScopeDefinition, currentStep } from "../../model/lookup.js";
 import type { OpenScope } from "../steps/open-scope.js";
@@ -96,7 +96,7 @@ interface Planned {
 function followPlan(choice: Choice, { step, planned, path, consumes }: Planned): readonly EngineEvent[] {
   const { rationale, phases = [], built = [] } = planned;
   return [
-    ...decideOnce(choice, {
+    ...recordDecisionOnce(choice, {
       agent: "atlas",
       type: step.visit === 1 ? "plan" : "replan",
       description: `${phases.length} phases: ${phases.map(describePhase).join("; ")}`,
@@ -130,7 +130,7 @@ function keepPlan(choice: Choice, step: StepEntry, path: string): readonly Engin
   const reason = step.error === undefined ? readPlan(choice, step).rationale : `no plan came: ${step.error.message}`;
   const before = choice.state.decisions.findLast(({ subject, type }) => subject === step.path && PLANNED.has(type));
   return [
-    ...decideOnce(choice, {
+    ...recordDecisionOnce(choice, {
       agent: "atlas",
       type: "keep_plan",
       description: "the rest of the plan stays",
@@ -177,7 +177,7 @@ export function followPlanAnswer(choice: Choice, question: QuestionEntry): reado
   if (answer !== "revise") return [endWith(choice, question, "stop")];
   const said = isJsonObject(value) ? value[REVISION] : value;
   return [
-    ...decideOnce(choice, {
+    ...recordDecisionOnce(choice, {
       agent: "atlas",
       type: "revise_plan",
       description: "the goal is planned anew, as answered",
@@ -191,7 +191,7 @@ export function followPlanAnswer(choice: Choice, question: QuestionEntry): reado
 }
 
 function endWith(choice: Choice, { id, answer }: QuestionEntry, type: "go_on" | "stop"): EngineEvent {
-  return decideThat(choice, {
+  return recordDecision(choice, {
     agent: "atlas",
     type,
     description: `the plan: ${answer ?? "?"}, as answered`,

@@ -10,7 +10,7 @@ import type { ForEachScope } from "../../../definition/model/workflow.js";
 import { endGroup } from "./advance-scopes.js";
 import type { Choice } from "../../model/choice.js";
 import type { EngineEvent } from "../../model/events.js";
-import { listHeld } from "./held.js";
+import { listBlocked } from "./blocked-members.js";
 import { itemNameAt, keyAt, type ForEachData } from "../../render/items.js";
 import { describeMemberError, outputAt } from "./leaving.js";
 import { childPath, currentStep } from "../../model/lookup.js";
@@ -23,7 +23,7 @@ export function advanceForEach(choice: Choice, open: OpenScope<ForEachScope>): r
   const data = scope.data as ForEachData;
   const frontier = choice.state.frontier.get(scope.path);
   if (frontier === undefined) return [];
-  const held = listHeld(choice, scope.path).size;
+  const held = listBlocked(choice, scope.path).size;
   const isFailing = data.failing || (held > 0 && open.node.failureMode === "fail_fast");
   if (isFailing || (data.next >= data.count && frontier.ready.length === 0))
     return endGroup(choice, open, () => describeItems(choice, open));

@@ -14,7 +14,7 @@ import type { Choice } from "../../model/choice.js";
 import type { EngineEvent } from "../../model/events.js";
 import { CANCELLED_BY_SIBLING } from "../../fold/evolve-steps.js";
 import { isAbsorbed } from "../steps/failure.js";
-import { isFailingFast, listHeld } from "./held.js";
+import { isFailingFast, listBlocked } from "./blocked-members.js";
 import { describeGroup, leave, leaveFailed } from "./leaving.js";
 import { childPath } from "../../model/lookup.js";
 import type { OpenScope } from "../steps/open-scope.js";
@@ -44,7 +44,7 @@ export function advanceGroup(choice: Choice, open: OpenScope<ParallelScope | Dag
   const data = scope.data as DataOf<"parallel" | "dag">;
   const frontier = choice.state.frontier.get(scope.path);
   if (frontier === undefined) return [];
-  const held = listHeld(choice, scope.path).size;
+  const held = listBlocked(choice, scope.path).size;
   const isFailing = data.failing || (held > 0 && node.failureMode === "fail_fast");
   if (!isFailing && frontier.ready.length > 0)
     return startReady(choice, open, node.maxConcurrent - (data.running - held));

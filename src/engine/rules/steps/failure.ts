@@ -11,7 +11,7 @@ import { PLAN_NAME } from "../../../definition/model/defaults.js";
 import type { ScopeDefinition } from "../../../definition/model/workflow.js";
 import type { StepDefinition } from "../../../definition/model/step.js";
 import type { RetryPolicy } from "../../../definition/model/values.js";
-import { decideOnce, drawFraction, type Choice } from "../../model/choice.js";
+import { recordDecisionOnce, drawFraction, type Choice } from "../../model/choice.js";
 import type { EngineEvent, FailureDisposition, StepError } from "../../model/events.js";
 import { nameOfPath, parentPathOf } from "../../model/identity.js";
 import {
@@ -124,7 +124,7 @@ const TIMEOUT_REASONS: ReadonlySet<JsonValue> = new Set<JsonValue>(["timeout", "
 /** The decision on a failed step that starts once more beyond its retries; nothing for every other start. */
 export function decideRestart(choice: Choice, step: StepEntry | undefined): readonly EngineEvent[] {
   if (step?.status !== "cancelled" || step.error === undefined || step.restarts === 0) return [];
-  return decideOnce(choice, {
+  return recordDecisionOnce(choice, {
     agent: "atlas",
     type: "restart_specialist",
     description: `${step.path} is started again, restart ${step.restarts}`,

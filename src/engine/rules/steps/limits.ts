@@ -12,7 +12,7 @@
  * cut off, by a kill or a limit in time, counts as a call and is taken for as dear as those before it.
  */
 import type { StepDefinition } from "../../../definition/model/step.js";
-import { decideOnce, type Choice } from "../../model/choice.js";
+import { recordDecisionOnce, type Choice } from "../../model/choice.js";
 import type { EngineEvent } from "../../model/events.js";
 import type { LimitName } from "../questions/limit-amounts.js";
 import type { TaskState } from "../../model/state.js";
@@ -121,7 +121,7 @@ function noteBudget(choice: Choice, { used, limits, path }: LimitedScope): reado
   const notes: EngineEvent[] = [];
   if (costMicroUsdAudited !== undefined && used.costMicroUsd >= costMicroUsdAudited)
     notes.push(
-      ...decideOnce(choice, {
+      ...recordDecisionOnce(choice, {
         agent: "engine",
         type: "budget_reached",
         description: `the budget of ${formatUsd(costMicroUsdAudited)}${of} is reached; the task goes on`,
@@ -132,7 +132,7 @@ function noteBudget(choice: Choice, { used, limits, path }: LimitedScope): reado
     );
   if ((costMicroUsdMax ?? costMicroUsdAudited) !== undefined && used.unpricedCalls > 0)
     notes.push(
-      ...decideOnce(choice, {
+      ...recordDecisionOnce(choice, {
         agent: "engine",
         type: "budget_incomplete",
         description: `the budget${of} does not see every call`,

@@ -6,7 +6,7 @@
  */
 import type { StepId } from "../../../base/ids.js";
 import type { JsonValue } from "../../../base/json.js";
-import { decideOnce, type Choice } from "../../model/choice.js";
+import { recordDecisionOnce, type Choice } from "../../model/choice.js";
 import type { EngineEvent } from "../../model/events.js";
 import { parseStepId } from "../../model/identity.js";
 import type { StepEntry } from "../../model/state.js";
@@ -36,7 +36,7 @@ export function tellOrphans(
       isOffered: isOffered(choice, step, chosen),
       chosen,
     });
-    return decideOnce(choice, {
+    return recordDecisionOnce(choice, {
       agent: "engine",
       type: "orphan_completion",
       description: `${parseStepId(step).path} was completed too late by ${own.map(describeWriter).join(" and ")}; ${fate}`,

@@ -26,7 +26,7 @@ import { findStepDefinition } from "../../model/lookup.js";
 import type { StepOutcome } from "../../model/ports.js";
 import { chooseRoute, END, isInMachine, type ChosenRoute } from "./routes.js";
 import type { StepEntry, TaskState } from "../../model/state.js";
-import type { Wishes } from "../../model/wishes.js";
+import type { DeferredEffects } from "../../model/deferred-effects.js";
 
 type OutcomeInput = Extract<EngineInput, { kind: "outcome" }>;
 
@@ -81,7 +81,7 @@ export interface Completion {
   readonly output: ValueRef;
   readonly durationMs: number;
   readonly outcome?: Extract<StepOutcome, { status: "completed" }>;
-  readonly wishes?: Wishes;
+  readonly wishes?: DeferredEffects;
   readonly by?: "answer" | "probe" | "skip";
   /** Where control goes, whatever the routes say; counts in a machine only. */
   readonly goTo?: string;

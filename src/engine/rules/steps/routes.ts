@@ -13,7 +13,7 @@ import type { TemplateScope } from "../../../definition/templates/templates.js";
 import { drawFraction, type Choice } from "../../model/choice.js";
 import { describeScope } from "../../render/describe-scope.js";
 import { findPlace, findScopeDefinition, isGroupNode } from "../../model/lookup.js";
-import { describeStored } from "../../model/stored.js";
+import { describeStored } from "../../model/output-history.js";
 
 export const END = "$end";
 

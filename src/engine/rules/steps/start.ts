@@ -4,7 +4,7 @@
  * A step whose templates fail is intended and failed in one go: it never runs, and the failure is handled like any other.
  * A risky step has a checkpoint before its intent.
  */
-import { decideThat, type Choice } from "../../model/choice.js";
+import { recordDecision, type Choice } from "../../model/choice.js";
 import { enterScope } from "./entering.js";
 import type { EngineEvent, EventOf, StepError } from "../../model/events.js";
 import { decideRestart } from "./failure.js";
@@ -91,7 +91,7 @@ function stopBefore(choice: Choice, path: string): readonly EngineEvent[] {
   const phase = phaseNumberOf(choice.state, path);
   return [
     recordCheckpoint(choice, { trigger: "debug_breakpoint", phase, status: "paused", note: `before ${path}` }),
-    decideThat(choice, {
+    recordDecision(choice, {
       agent: "engine",
       type: "breakpoint",
       description: `stopped before ${path}`,

@@ -11,10 +11,10 @@ import { advancePhases } from "../phases/advance-phases.js";
 import { advanceGroup, advanceMachine } from "../scopes/advance-scopes.js";
 import { advancePhase } from "../phases/advance-phase.js";
 import { askPerson } from "../answers/asking.js";
-import { decideThat, type Choice } from "../../model/choice.js";
+import { recordDecision, type Choice } from "../../model/choice.js";
 import { enterScope } from "../steps/entering.js";
 import type { EngineEvent } from "../../model/events.js";
-import { isHeldBack } from "../scopes/held.js";
+import { isBlocked } from "../scopes/blocked-members.js";
 import type { QuestionKind } from "../../model/question.js";
 import { reachHook } from "../steps/hooks.js";
 import { leaveFailed } from "../scopes/leaving.js";
@@ -29,12 +29,12 @@ import { createBudget, startStep } from "../steps/start.js";
 import type { StartBudget } from "../steps/open-scope.js";
 import type { QuestionEntry, ScopeEntry, StepEntry } from "../../model/state.js";
 import { terminate } from "../scopes/terminating.js";
-import { followAnswer, followPolicy } from "../answers/unknown-outcome.js";
+import { applyAnswer, followPolicy } from "../answers/unknown-outcome.js";
 
 /** Questions that hold the whole task when they are about no step. */
 const HOLDING = new Set<QuestionKind>(["definition_changed", "loss", "gate"]);
 
-export function decideAdvance(choice: Choice): readonly EngineEvent[] {
+export function schedule(choice: Choice): readonly EngineEvent[] {
   const { state } = choice;
   const task = state.task;
   if (task?.status !== "running" || task.request !== undefined) return [];
@@ -73,7 +73,7 @@ function followAnswers(choice: Choice, budget: StartBudget): readonly EngineEven
 
 function consume(choice: Choice, question: QuestionEntry, budget: StartBudget): readonly EngineEvent[] {
   if (question.step !== undefined && choice.state.steps.get(question.step)?.questionId === question.id)
-    return followAnswer(choice, question, budget);
+    return applyAnswer(choice, question, budget);
   if (question.kind === "plan") return followPlanAnswer(choice, question);
   const scope = question.phase === undefined ? undefined : choice.state.scopes.get(question.phase);
   if (question.kind === "low_confidence" && scope?.data.scope === "phase") {
@@ -94,7 +94,7 @@ function consume(choice: Choice, question: QuestionEntry, budget: StartBudget): 
 /** The first option means going on; any other ends the task here. */
 function consumeByGoingOn(choice: Choice, question: QuestionEntry): EngineEvent {
   const goesOn = question.answer === question.options[0]?.value;
-  return decideThat(choice, {
+  return recordDecision(choice, {
     agent: "engine",
     type: goesOn ? "go_on" : "stop",
     description: `${goesOn ? "goes on" : "stops"}: ${question.text}`,
@@ -131,7 +131,7 @@ function followOwnWay(choice: Choice, step: StepEntry): readonly EngineEvent[] {
 function advanceScopes(choice: Choice, budget: StartBudget): readonly EngineEvent[] {
   for (const scope of choice.state.scopes.values()) {
     const outer = scope.parent === undefined ? undefined : choice.state.scopes.get(scope.parent);
-    if (outer !== undefined && (isHalted(choice.state, outer) || isHeldBack(choice, outer))) continue;
+    if (outer !== undefined && (isHalted(choice.state, outer) || isBlocked(choice, outer))) continue;
     const events = advanceScope(choice, scope, budget);
     if (events.length > 0 || budget.isExhausted) return events;
   }

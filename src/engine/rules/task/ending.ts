@@ -8,7 +8,7 @@
  */
 import { EXIT_STATUS } from "../../../base/error-table.js";
 import type { JsonObject } from "../../../base/json.js";
-import { decideThat, loadValue, type Choice } from "../../model/choice.js";
+import { recordDecision, loadValue, type Choice } from "../../model/choice.js";
 import { describeHookError, reachHook } from "../steps/hooks.js";
 import { earliestWaitAtMs } from "../steps/due.js";
 import { earliest } from "../steps/earliest.js";
@@ -246,7 +246,7 @@ function closeEnded(choice: Choice): readonly EngineEvent[] {
 function withdrawOpen(choice: Choice, { resumable }: Closing): readonly EngineEvent[] {
   if (resumable) return [];
   return openQuestions(choice.state).map(({ id, text }) =>
-    decideThat(choice, {
+    recordDecision(choice, {
       agent: "engine",
       type: "question_withdrawn",
       description: `nobody needs to answer any more: ${text}`,

@@ -1,6 +1,6 @@
 /** What performers and people report while steps run, as events; reports of a closed attempt are refused. */
 import type { JsonObject } from "../../../base/json.js";
-import { decideThat, type Choice } from "../../model/choice.js";
+import { recordDecision, type Choice } from "../../model/choice.js";
 import type { EngineEvent } from "../../model/events.js";
 import type { EngineInput } from "../../model/input.js";
 import type { ControlMessage } from "../../model/ports.js";
@@ -8,7 +8,7 @@ import { guidanceBy } from "../questions/guidance.js";
 import { decideAnswer } from "../questions/questions.js";
 import type { TaskState } from "../../model/state.js";
 import { currentPhase, recordCheckpoint } from "../triggers.js";
-import type { Wishes } from "../../model/wishes.js";
+import type { DeferredEffects } from "../../model/deferred-effects.js";
 import { unreachable } from "../../../base/errors.js";
 
 type ReportKind =
@@ -58,7 +58,7 @@ function eventOf(choice: Choice, input: ReportInput): EngineEvent {
   }
 }
 
-function wishesOf({ wishes }: { readonly wishes?: Wishes }): { readonly wishes?: Wishes } {
+function wishesOf({ wishes }: { readonly wishes?: DeferredEffects }): { readonly wishes?: DeferredEffects } {
   return wishes === undefined ? {} : { wishes };
 }
 
@@ -128,7 +128,7 @@ function checkpointBy(choice: Choice, { by, note, id }: RequestMessage): EngineE
 }
 
 function requestBy(choice: Choice, { kind: request, by, note, id }: RequestMessage): EngineEvent {
-  return decideThat(choice, {
+  return recordDecision(choice, {
     agent: `person:${by}`,
     type: `${request}_requested`,
     description: `${request} requested by ${by}`,

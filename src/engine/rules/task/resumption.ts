@@ -7,13 +7,13 @@
  * finished: only what is not done runs.
  */
 import type { JsonValue } from "../../../base/json.js";
-import { createDecision, decideOnce, decideThat, loadValue, type Choice } from "../../model/choice.js";
+import { createDecision, recordDecisionOnce, recordDecision, loadValue, type Choice } from "../../model/choice.js";
 import type { EngineEvent } from "../../model/events.js";
 import { enterScope, reenterScope } from "../steps/entering.js";
 import { listFailedMembers } from "../scopes/failed-groups.js";
 import { CANCELLED_TO_RESUME } from "../../fold/evolve-steps.js";
 import { collectFeedback } from "../phases/evaluation.js";
-import { goBack } from "./going-back.js";
+import { rollBack } from "./rollback.js";
 import { findEvaluation } from "../../fold/evolve-evaluation.js";
 import { definitionPathOf } from "../../model/identity.js";
 import type { EngineInput } from "../../model/input.js";
@@ -52,7 +52,7 @@ export function decideResumed(asked: Choice, input: ResumedInput): readonly Engi
   ];
   events.push(...endServers(choice, input), ...catchUp(choice, input.last));
   if (input.goBack !== undefined)
-    return [...events, ...goBack(choice, { events, request: input.goBack, reopen: reopenScope })];
+    return [...events, ...rollBack(choice, { events, request: input.goBack, reopen: reopenScope })];
   for (const id of state.open) {
     const step = state.steps.get(id);
     if (step !== undefined && isKept(step, input))
@@ -190,7 +190,7 @@ function tryRoutesAgain(choice: Choice, scope: ScopeEntry, child: string): reado
   const route = chooseRoute(choice, { path, node }, value);
   if (route.next === undefined) return [];
   return [
-    decideThat(choice, {
+    recordDecision(choice, {
       agent: "engine",
       type: "route",
       description: `goes on from ${child} to ${route.next}`,
@@ -206,7 +206,7 @@ function iterateAgain(choice: Choice, scope: ScopeEntry, iteration: number): rea
   const scores = findEvaluation(choice.state, path, iteration)?.entry.scores ?? {};
   const feedback = collectFeedback(scores);
   return [
-    ...decideOnce(choice, {
+    ...recordDecisionOnce(choice, {
       agent: "engine",
       type: "iterate",
       description: `${path} runs once more`,

@@ -6,7 +6,7 @@ import { messageOf } from "../../../base/errors.js";
 import type { JsonObject } from "../../../base/json.js";
 import { listCheckpoints } from "../../../checkpoint/listing.js";
 import { isPinning, listPinMessages, pinKeyOf } from "../../../checkpoint/pins.js";
-import { leaveMessage, loadMessage, removeMessage } from "../../mailbox/control-folder.js";
+import { postMessage, loadMessage, removeMessage } from "../../mailbox/control-folder.js";
 import { findCheckpoint, type FoundCheckpoint } from "../../tasks/finding.js";
 import type { PinView } from "../../views/past-views.js";
 import type { Services } from "../../services/services.js";
@@ -38,7 +38,7 @@ async function leave(
   if (isPinning(newest) === (said.kind === "pin")) return false;
   const { user: by } = services.environment;
   const body: JsonObject = { ...said, checkpoint_id: id, by, at: formatTime(services.clock.nowMs()) };
-  if (!(await leaveMessage({ ...services, ...found }, pinKeyOf(id, newest + 1), body))) return false;
+  if (!(await postMessage({ ...services, ...found }, pinKeyOf(id, newest + 1), body))) return false;
   for (const { about } of messages) await removeMessage(found.task, about);
   return true;
 }

@@ -20,8 +20,8 @@ import {
 import type { EngineEvent } from "../../../engine/model/events.js";
 import { createState } from "../../../engine/model/state.js";
 import { writeWhole } from "../../../store/files/safe-folders.js";
-import { takeCare, withJournal, type Care } from "../../session/caretaking.js";
-import { presenceDeps } from "../../session/conduct.js";
+import { withOwnedTask, withJournal, type OwnedTask } from "../../session/maintenance.js";
+import { presenceDeps } from "../../session/start-task.js";
 import { observeInto } from "../../session/observer.js";
 import { whileOwning } from "../../session/presence.js";
 import { createRetention } from "./prune-plan.js";
@@ -81,7 +81,7 @@ function viewState({ checkpointId, seq, phase, agents, decisions, metadata }: St
 }
 
 type Use = (checkpoints: StandaloneCheckpoints) => Promise<void>;
-type Kept = Omit<Care, "restored"> & Pick<Care["restored"], "state">;
+type Kept = Omit<OwnedTask, "restored"> & Pick<OwnedTask["restored"], "state">;
 
 async function own(services: Services, name: string, use: Use): Promise<void> {
   const place = await services.store.createTask(name);
@@ -93,7 +93,7 @@ async function own(services: Services, name: string, use: Use): Promise<void> {
       return await begin(services, openWith(services, place, await createVault(services, place)), use);
     const opened = await openTask(services, task);
     const { settings } = services;
-    await takeCare(services, { opened, settings }, async ({ restored: { state }, ...care }) => {
+    await withOwnedTask(services, { opened, settings }, async ({ restored: { state }, ...care }) => {
       requireOfProgram(name, state);
       await serve(services, opened, { care: { ...care, state }, use });
     });

@@ -12,7 +12,7 @@ import type { TaskState } from "../../../engine/model/state.js";
 import { requireOwnerGone } from "../../../recovery/liveness.js";
 import { LIMITS } from "../../../base/limits.js";
 import type { TaskStore, TrashedTask } from "../../../store/contract/contract.js";
-import { takeCare, type Care } from "../../session/caretaking.js";
+import { withOwnedTask, type OwnedTask } from "../../session/maintenance.js";
 import { findTask } from "../../tasks/finding.js";
 import { createRetention, planPruning, retainedOf, viewPlan, type PlanRequest, type PrunePlan } from "./prune-plan.js";
 import { TASKS_AT_ONCE } from "../../keychain/readable-tasks.js";
@@ -20,7 +20,7 @@ import { deriveStatus, openTask, readState, whileOpen, type OpenedTask } from ".
 import type { ClearOptions, PrunedTaskView, PruneOptions, PruneView } from "../../views/past-views.js";
 import type { Services } from "../../services/services.js";
 import { moveToTrash } from "./trash-verbs.js";
-import { DAY_MS, ENDED, type Standing, type Verdict, WholeTasks } from "./whole-tasks.js";
+import { DAY_MS, ENDED, type Standing, type Verdict, WholeTasks } from "./task-retention.js";
 import { measureTask } from "../../tasks/task-size.js";
 
 interface Pruning extends PruneOptions {
@@ -185,7 +185,7 @@ class PruneRun {
   async #prune(task: TaskStore, planned: PrunedTaskView): Promise<PrunedTaskView> {
     const opened = await openTask(this.#services, task);
     const settings = this.#planned.get(task.name) ?? this.#services.settings;
-    return takeCare(this.#services, { opened, settings }, async (care) => {
+    return withOwnedTask(this.#services, { opened, settings }, async (care) => {
       const { state, history, epoch } = care.restored;
       const place = { opened, state, history, previousEpoch: epoch - 1 };
       const request = this.#requestOf(place, this.#settingsOf(state));
@@ -263,7 +263,7 @@ function narrow(plan: PrunePlan, planned: PrunedTaskView): PrunePlan {
 interface Removal {
   readonly request: PlanRequest;
   readonly plan: PrunePlan;
-  readonly care: Care;
+  readonly care: OwnedTask;
 }
 
 /** `pruned` durable → look → files, then segments from the oldest on, then blobs, with a look before each kind. */

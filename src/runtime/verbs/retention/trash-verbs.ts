@@ -14,7 +14,7 @@ import { leaveHome, returnHome } from "../../tasks/residence.js";
 import type { Services } from "../../services/services.js";
 import type { TrashedTaskView, TrashOptions, TrashView } from "../../views/store-views.js";
 import { formatTime } from "../../views/views.js";
-import { DAY_MS } from "./whole-tasks.js";
+import { DAY_MS } from "./task-retention.js";
 import { measureTask } from "../../tasks/task-size.js";
 
 export async function listTrash(services: Services): Promise<TrashView> {

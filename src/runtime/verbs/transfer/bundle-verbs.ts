@@ -21,9 +21,9 @@ import { type CarriedKeyring, wrapForOthers } from "../../../vault/keyring-chang
 import { readWhole } from "../../../vault/private-file.js";
 import type { ExportOptions, ExportView, ImportOptions, ImportView } from "../../views/bundle-views.js";
 import { encodeDeliverable } from "../../session/deliverables.js";
-import { arrive, openArrivalPlace } from "./arrival.js";
+import { arrive, openArrivalPlace } from "./import-target.js";
 import { createFile } from "./bundle-file.js";
-import { CarriedPack, openCarried, withoutCarried } from "./carried-files.js";
+import { CarriedPack, openCarried, withoutCarried } from "./bundled-files.js";
 import { listPrograms } from "../../tasks/programs.js";
 import { findTask } from "../../tasks/finding.js";
 import { packReport } from "./redacted-report.js";

@@ -15,7 +15,7 @@ import { isArriving, nameTaskFile, readTaskFiles, type TaskFile } from "../../..
 import { readContent, walkFolder, type FileContent } from "../../../transfer/folder-files.js";
 import { FolderWriter } from "../../../transfer/folder-writer.js";
 import type { Services } from "../../services/services.js";
-import { arrive, openArrivalPlace } from "./arrival.js";
+import { arrive, openArrivalPlace } from "./import-target.js";
 import type { StoreCopyOptions, StoreCopyView } from "../../views/store-views.js";
 import { formatTime } from "../../views/views.js";
 

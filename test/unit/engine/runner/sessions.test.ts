@@ -1,7 +1,7 @@
 /** The session of an installed agent from one visit of its step to the next. */
 import { describe, expect, it } from "vitest";
 import type { CliStep } from "../../../../src/definition/model/step.js";
-import { encodeForReturn } from "../../../../src/engine/fold/evolve-return.js";
+import { encodeForReturn } from "../../../../src/engine/fold/restore-state.js";
 import { evolve } from "../../../../src/engine/fold/evolve.js";
 import { RunnerRoom } from "../../../support/runner-room.js";
 import { cli, machine, workflow } from "../../../support/workflow-builder.js";

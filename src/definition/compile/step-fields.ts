@@ -1,0 +1,110 @@
+/** Small parts of the language turned into their normalised form: times, commands, retries, output fields, files. */
+import type { JsonObject, JsonValue } from "../../base/json.js";
+import type { OutputField, Retry } from "../../schema/generated/workflow.js";
+import { RETRY } from "../model/defaults.js";
+import type { FaultList, FaultPath } from "../faults/fault.js";
+import type { RetryPolicy } from "../model/values.js";
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** A part that is there only when its value is. */
+export function omitUndefined<K extends string, V>(key: K, value: V | undefined): { readonly [P in K]?: V } {
+  return (value === undefined ? {} : { [key]: value }) as { readonly [P in K]?: V };
+}
+
+/** Milliseconds of a number of seconds or of `500ms`, `30s`, `5m`, `2h`; `undefined` when it is neither. */
+export function parseDurationMs(value: number | string): number | undefined {
+  const match = /^\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h)?\s*$/.exec(String(value));
+  if (match === null) return undefined;
+  return Math.round(Number(match[1]) * (UNITS[match[2] ?? "s"] ?? 1_000));
+}
+
+/** The same of a part that may be absent. */
+export function optionalMs<K extends string>(
+  key: K,
+  value: number | string | undefined,
+): { readonly [P in K]?: number } {
+  return omitUndefined(key, value === undefined ? undefined : parseDurationMs(value));
+}
+
+/** Program and arguments as texts. */
+export function listCommand(command: JsonValue | undefined, args: readonly JsonValue[] = []): string[] {
+  const head = Array.isArray(command) ? (command as readonly JsonValue[]) : command === undefined ? [] : [command];
+  return [...head, ...args].map(String);
+}
+
+/** A map of texts; numbers and truth values become their text. */
+export function textMap(
+  value: Readonly<Record<string, string | number | boolean>> | undefined,
+): Record<string, string> {
+  return Object.fromEntries(Object.entries(value ?? {}).map(([key, item]) => [key, String(item)]));
+}
+
+/** Units: seconds become milliseconds. */
+export function buildRetry(retry: Retry | undefined): RetryPolicy {
+  const toMs = (seconds: number | undefined, otherwise: number): number =>
+    seconds === undefined ? otherwise : Math.round(seconds * 1_000);
+  const delayMs = toMs(retry?.delay_seconds, RETRY.delayMs);
+  return {
+    maxAttempts: retry?.max_attempts ?? RETRY.maxAttempts,
+    backoff: retry?.backoff ?? RETRY.backoff,
+    delayMs,
+    delayMsMax: Math.max(
+      toMs(retry?.max_delay_seconds, RETRY.delayMsMax),
+      retry?.max_delay_seconds === undefined ? delayMs : 0,
+    ),
+    jitter: retry?.jitter ?? RETRY.jitter,
+    ...omitUndefined("on", retry?.retry_on),
+  };
+}
+
+/** A JSON Schema of the declared fields. Extra fields are allowed. Source: CONDUCTOR-YAML 1.4. */
+export function buildOutputSchema(fields: Readonly<Record<string, OutputField>>): JsonObject {
+  const properties = Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, buildField(field)]));
+  const required = Object.keys(fields).filter((name) => fields[name]?.required !== false);
+  return { type: "object", properties, ...(required.length === 0 ? {} : { required }) };
+}
+
+function buildField(field: OutputField): JsonObject {
+  const { description, items, properties, required: _required, nullable, type, ...bounds } = field;
+  const inner = properties === undefined ? undefined : buildOutputSchema(properties);
+  const schema: Record<string, JsonValue | undefined> = {
+    type: nullable === true ? [type, "null"] : type,
+    ...(bounds as JsonObject),
+  };
+  if (nullable === true && Array.isArray(schema["enum"])) schema["enum"] = [...(schema["enum"] as JsonValue[]), null];
+  if (description !== undefined) schema["description"] = description;
+  if (items !== undefined) schema["items"] = buildField(items);
+  return {
+    ...schema,
+    ...(inner === undefined ? {} : { properties: inner["properties"], required: inner["required"] ?? [] }),
+  };
+}
+
+/** File → field of the output; checked to stay below the task's folder. */
+export function buildSaveAs(
+  value: string | Readonly<Record<string, unknown>> | undefined,
+  path: FaultPath,
+  faults: FaultList,
+): Record<string, string> {
+  if (value === undefined) return {};
+  const files = typeof value === "string" ? { [value]: "" } : value;
+  const result: Record<string, string> = {};
+  for (const [file, field] of Object.entries(files)) {
+    const parts = file.split("/");
+    const isUnsafe =
+      file === "" ||
+      file.length > 200 ||
+      parts.some((part) => part === "" || part === "." || part === ".." || /[\\:\p{Cc}]/u.test(part));
+    if (isUnsafe) {
+      faults.add({
+        code: "wrong_value",
+        path,
+        message: `${JSON.stringify(file)} is not a file below the task's folder`,
+        suggestion: "write a relative name such as report.md or final/report.md",
+      });
+    }
+    result[file] = String(field);
+  }
+  return result;
+}

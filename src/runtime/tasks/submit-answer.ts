@@ -1,0 +1,175 @@
+/**
+ * Gives an answer the way its question takes it: at once, or as the next move of a wizard.
+ *
+ * Owns: reading what a person wrote by what is asked, and the standing of a wizard with the moves that its owner has not
+ * taken yet. Recording is control.ts's; what an answer does is the engine's.
+ */
+import { parseExactJson } from "../../base/exact-json.js";
+import { SplashdownError, isErrorCode } from "../../base/errors.js";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
+import { readAmounts, type LimitName } from "../../engine/rules/questions/limit-amounts.js";
+import type { QuestionEntry } from "../../engine/model/state.js";
+import { applyChange, judgeMove, type Wizard } from "../../engine/model/wizard.js";
+import { requireOption } from "./answer-check.js";
+import { askedOf, loadAnswer, recordAnswer, type ControlDeps } from "../mailbox/control.js";
+import type { Answer } from "../mailbox/message-body.js";
+import type { AnswerInput } from "../services/ask-person.js";
+
+/** Moves of one wizard that are tried before giving up against others. */
+const TRIES_MAX = 100;
+
+/**
+ * Records an answer; of several at once the first counts.
+ *
+ * Shape: the question as it stands with it. Errors: QUESTION_CLOSED with who answered and when, ANSWER_INVALID.
+ */
+export async function submitAnswer(
+  control: ControlDeps,
+  question: QuestionEntry,
+  given: AnswerInput,
+): Promise<{ readonly answer: Answer; readonly question: QuestionEntry }> {
+  if (question.wizard !== undefined) return moveOn(control, question, given);
+  const { answer, value } = readChoice(question, given);
+  requireOption(control.task.name, question, { answer, ...valueOf(value) });
+  const recorded = await recordAnswer(control, { ...askedOf(question), answer, by: given.by, ...valueOf(value) });
+  return { answer: recorded, question: { ...question, status: "answered", answer } };
+}
+
+function valueOf(value: JsonValue | undefined): { readonly value?: JsonValue } {
+  return value === undefined ? {} : { value };
+}
+
+function readChoice(
+  question: QuestionEntry,
+  { answer, value, more }: AnswerInput,
+): { answer: string; value?: JsonValue } {
+  const option = question.options.find((candidate) => candidate.value === answer);
+  if (more === undefined) return { answer, ...valueOf(value) };
+  if (question.kind === "limit" && option?.promptFor !== undefined)
+    return { answer, value: readLimits(question, more) };
+  if (option?.promptFor === undefined)
+    throw new SplashdownError("ANSWER_INVALID", `${answer} takes no text`, { details: { question: question.id } });
+  return { answer, value: { [option.promptFor]: more } };
+}
+
+/** Amounts in words. Errors: ANSWER_INVALID. */
+function readLimits(question: QuestionEntry, text: string): JsonObject {
+  const read = readAmounts(text, question.facts?.["limit"] as LimitName);
+  if ("amounts" in read) return read.amounts;
+  throw new SplashdownError("ANSWER_INVALID", read.fault, { details: { question: question.id } });
+}
+
+/** Of these the open ones that nobody has answered since the state was read; a wizard with the moves made since. */
+export async function listUnanswered(
+  control: AnswerFolder,
+  questions: readonly QuestionEntry[],
+): Promise<QuestionEntry[]> {
+  const found: QuestionEntry[] = [];
+  for (const question of questions) {
+    const standing = await loadQuestion(control, question);
+    if (standing.status === "open" && (await loadAnswer(control, question)) === undefined) found.push(standing);
+  }
+  return found;
+}
+
+type AnswerFolder = Parameters<typeof loadAnswer>[0];
+
+/** The question with the moves that were made since the state was read. */
+export async function loadQuestion(control: AnswerFolder, question: QuestionEntry): Promise<QuestionEntry> {
+  let { wizard } = question;
+  if (wizard === undefined || question.status !== "open") return question;
+  for (;;) {
+    const move = await loadAnswer(control, question, wizard.moves + 1);
+    if (move === undefined) return { ...question, wizard };
+    const judged = judgeMove(wizard, move);
+    const change = "fault" in judged ? { set: {}, unset: [], cursor: wizard.cursor } : judged.change;
+    wizard = applyChange(wizard, change);
+    if (change.outcome !== undefined)
+      return { ...question, wizard, status: "answered", answer: change.outcome, answeredBy: move.by };
+  }
+}
+
+async function moveOn(control: ControlDeps, question: QuestionEntry, given: AnswerInput) {
+  const task = control.task.name;
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const standing = await loadQuestion(control, question);
+    const { wizard } = standing;
+    if (wizard === undefined || standing.status !== "open") throw await closedBy(control, standing, undefined);
+    const move = readMove(wizard, given);
+    await requireUnsettled(control, standing, move);
+    requireOption(task, standing, move);
+    const next = { ...askedOf(question), by: given.by, move: wizard.moves + 1, ...move };
+    const answer = await recordAnswer(control, next).catch((error: unknown) => {
+      if (isErrorCode(error, "QUESTION_CLOSED")) return undefined;
+      throw error;
+    });
+    if (answer !== undefined) return { answer, question: await loadQuestion(control, standing) };
+  }
+  throw new SplashdownError("ANSWER_INVALID", `others answer ${question.id} at the same time; try again`, {
+    details: { task, question: question.id },
+  });
+}
+
+const MOVES: ReadonlySet<string> = new Set(["answer", "skip", "skip_all", "back", "abort"]);
+
+/** What a person wrote, as a move: a choice of the question at hand comes before a move of the same word. */
+function readMove(wizard: Wizard, { answer, value, more }: AnswerInput): { answer: string; value?: JsonValue } {
+  if (more !== undefined) return { answer: "answer", value: { [answer]: more } };
+  const item = wizard.items[wizard.cursor];
+  const isChoice = item?.choices.includes(answer) === true;
+  if (MOVES.has(answer) && !isChoice) return { answer, ...valueOf(value) };
+  const map = isChoice ? undefined : parseMap(answer);
+  return { answer: "answer", value: map ?? { [item?.id ?? ""]: answer } };
+}
+
+function parseMap(text: string): JsonObject | undefined {
+  if (!text.trimStart().startsWith("{")) return undefined;
+  try {
+    const value = parseExactJson(text);
+    return isJsonObject(value) ? value : undefined;
+  } catch (error) {
+    if (isErrorCode(error, "VALUE_UNSUPPORTED")) throw error;
+    return undefined;
+  }
+}
+
+/** Errors: QUESTION_CLOSED for an item that is settled, with who did it. */
+async function requireUnsettled(
+  control: ControlDeps,
+  question: QuestionEntry,
+  { answer, value }: { readonly answer: string; readonly value?: JsonValue },
+): Promise<void> {
+  if (answer !== "answer" || !isJsonObject(value)) return;
+  const settled = Object.keys(value).find((id) => question.wizard?.settled[id] !== undefined);
+  if (settled !== undefined) throw await closedBy(control, question, settled);
+}
+
+/** Who settled an item, or gave the last move. */
+async function closedBy(
+  control: ControlDeps,
+  question: QuestionEntry,
+  id: string | undefined,
+): Promise<SplashdownError> {
+  const what = id === undefined ? `question ${question.id}` : `${id} of ${question.id}`;
+  const move = await findMove(control, question, id);
+  const who = move === undefined ? "somebody" : `${move.by} at ${move.at}`;
+  return new SplashdownError("QUESTION_CLOSED", `${what} was answered by ${who}`, {
+    details: {
+      task: control.task.name,
+      question: question.id,
+      ...(move === undefined ? {} : { by: move.by, at: move.at }),
+    },
+  });
+}
+
+async function findMove(
+  control: ControlDeps,
+  question: QuestionEntry,
+  item: string | undefined,
+): Promise<Answer | undefined> {
+  for (let number = question.wizard?.moves ?? 0; number >= 1; number -= 1) {
+    const move = await loadAnswer(control, question, number);
+    if (item === undefined || (isJsonObject(move?.value) && move.value[item] !== undefined)) return move;
+  }
+  return undefined;
+}
