@@ -11,6 +11,7 @@ import { registerGuide } from "./verbs/guide.js";
 import { registerInit } from "./verbs/init.js";
 import { registerFork } from "./verbs/fork.js";
 import { registerKeys } from "./verbs/keys.js";
+import { registerLogs } from "./verbs/logs.js";
 import { registerMcp } from "./verbs/mcp.js";
 import { registerMetrics } from "./verbs/metrics.js";
 import { registerRecover } from "./verbs/recover.js";
@@ -59,6 +60,7 @@ export function createProgram(deps: CliDeps, version: string): Command {
   registerRecover(program, deps);
   registerFork(program, deps);
   registerTasks(program, deps);
+  registerLogs(program, deps);
   registerAnswer(program, deps);
   registerRequests(program, deps);
   registerGuide(program, deps);

@@ -21,6 +21,7 @@ export const VERBS = [
     "list",
     "show",
     "events",
+    "logs",
     "answer",
     "guide",
     "checkpoint",

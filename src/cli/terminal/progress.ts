@@ -6,6 +6,7 @@
 import { isJsonObject } from "../../base/json.js";
 import type { EventView, Splashdown } from "../../runtime/contract.js";
 import type { GlobalOptions, Streams } from "./deps.js";
+import { formatClock } from "./local-time.js";
 import { startLiveView } from "./live-view.js";
 import { cleanForTerminal, coloursOf, formatPercent, type Colours } from "./output.js";
 import { fitColumns } from "./text-width.js";
@@ -54,7 +55,7 @@ export function watchProgress(splashdown: Splashdown, streams: Streams, options:
   const stopEvents = splashdown.on("event", (event) => {
     if (!isShown(event) || (stopLive !== undefined && LIVE.has(event.type))) return;
     const text = cleanForTerminal(event.text).replaceAll("\n", INDENT);
-    streams.error(`${colours.dim(event.at.slice(11, 19))} ${markOf(event, colours)} ${text}\n`);
+    streams.error(`${colours.dim(formatClock(event.at))} ${markOf(event, colours)} ${text}\n`);
   });
   const stopProgress = splashdown.on("progress", ({ step, fraction, message }) => {
     if (stopLive !== undefined) return;
@@ -78,7 +79,7 @@ function isShown(event: EventView): boolean {
   return !isScope || event.event["phase"] !== undefined;
 }
 
-function markOf({ type, event }: EventView, colours: Colours): string {
+export function markOf({ type, event }: Pick<EventView, "type" | "event">, colours: Colours): string {
   const { disposition } = event;
   if (isJsonObject(disposition) && disposition["action"] === "pause_until") return colours.yellow("…");
   if (type.endsWith("failed")) return colours.red("✗");

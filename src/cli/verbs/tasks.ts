@@ -19,6 +19,7 @@ import {
   textOf,
 } from "../terminal/output.js";
 import { showTimeline, type TimelineFlags } from "./timeline.js";
+import { chooseFormat, printStream } from "../command/stream-output.js";
 import { describeStatuses, READING_STATUSES, withSplashdown, type VerbCall } from "../command/verb.js";
 
 export function registerTasks(program: Command, deps: CliDeps): void {
@@ -62,7 +63,8 @@ export function registerTasks(program: Command, deps: CliDeps): void {
     .action(async (task: string, flags: { follow?: boolean; from?: number }, command: Command) => {
       await withSplashdown({ command, deps }, async ({ splashdown, options }) => {
         const events = splashdown.events(task, { ...flags, signal: deps.signal });
-        await printEvents(events, { format: chooseFormat(options.json, flags.follow), out: deps.streams.out });
+        const format = chooseFormat(options.json, flags.follow);
+        await printStream(events, { format, out: deps.streams.out, toText: formatEvent });
         if (deps.signal.aborted) deps.exit(statusOfSignal(deps.signal));
       });
     });
@@ -89,28 +91,6 @@ async function showConfidence(task: string, call: VerbCall): Promise<void> {
   await withSplashdown(call, async ({ splashdown, print }) => {
     print(await splashdown.confidence(task), ({ text }) => cleanForTerminal(text).trimEnd());
   });
-}
-
-type EventFormat = "text" | "lines" | "list";
-
-function chooseFormat(json: boolean | undefined, follow: boolean | undefined): EventFormat {
-  if (json !== true) return "text";
-  return follow === true ? "lines" : "list";
-}
-
-/** As they come: text, one document per line, or one list that is never held as a whole. */
-async function printEvents(
-  events: AsyncIterable<EventView>,
-  { format, out }: { readonly format: EventFormat; readonly out: (text: string) => void },
-): Promise<void> {
-  let before = "[\n";
-  for await (const event of events) {
-    if (format === "text") out(`${formatEvent(event)}\n`);
-    else if (format === "lines") out(`${cleanForTerminal(JSON.stringify(event))}\n`);
-    else out(`${before}${cleanForTerminal(JSON.stringify(event))}`);
-    before = ",\n";
-  }
-  if (format === "list") out(before === "[\n" ? "[]\n" : "\n]\n");
 }
 
 /** Errors: USAGE_INVALID. */
