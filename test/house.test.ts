@@ -145,6 +145,27 @@ const FORBIDDEN: readonly Forbidden[] = [
   { name: "serialised classes", pattern: /\bv8\.(?:de)?serialize\(|\bpickle\b/, homes: [] },
 ];
 
+/** Names that were ours alone, and what a reader of the field looks for instead. */
+const BANNED_NAMES: Readonly<Record<string, string>> = {
+  "conduct(?:New|On)?": "startTask, continueTask",
+  takeCare: "withOwnedTask",
+  isToTakeUp: "shouldResume",
+  hasOwnerEnded: "isOwnerGone",
+  giveAnswer: "submitAnswer",
+  answerAhead: "answerFromPresets",
+  leaveMessage: "postMessage",
+  "AnswerDesk|ControlDesk": "AnswerCoordinator, WritableMailbox",
+  looksOpen: "looksUnfinished",
+  "(?:read|tell)Standing": "readStatus, reportStatus",
+  "Patient\\w+": "Retrying…, BestEffort…",
+  "knock|KnockResult": "ping, PingResult",
+  "Wish(?:es|List|Sink)": "DeferredEffects, EffectsBuffer, EffectsSink",
+  "decide(?:That|Once)": "recordDecision, recordDecisionOnce",
+  isUnborn: "hasNoRecords",
+  "prepareGoingBack|goingBack": "prepareRollback, rollBack",
+  carriedState: "stateOf",
+};
+
 interface SourceFile {
   /** Below src/, with `/`. */
   readonly path: string;
@@ -273,6 +294,20 @@ function nameViolations(files: readonly SourceFile[]): string[] {
   });
 }
 
+function bannedNames(files: readonly SourceFile[]): string[] {
+  const banned = Object.entries(BANNED_NAMES).map(([name, term]) => ({
+    pattern: new RegExp(`\\b(?:${name})\\b`),
+    term,
+  }));
+  return files.flatMap((file) => {
+    const text = stripComments(file.text);
+    return banned.flatMap(({ pattern, term }) => {
+      const name = pattern.exec(text)?.[0];
+      return name === undefined ? [] : [`${file.path}: ${name}; write ${term}`];
+    });
+  });
+}
+
 describe("the house", () => {
   const files = loadSources();
 
@@ -311,6 +346,10 @@ describe("the house", () => {
 
   it("keeps file names that say what is inside", () => {
     expect(nameViolations(files)).toEqual([]);
+  });
+
+  it("calls things as the field calls them", () => {
+    expect(bannedNames(files)).toEqual([]);
   });
 
   it("has a home for every exception that the call table names", () => {
@@ -378,6 +417,13 @@ describe("the house checker", () => {
       expect(nameViolations([{ path, text: "" }])).toHaveLength(1);
     },
   );
+
+  it("catches a banned name, and says what to write", () => {
+    const text = "export function conductNew(): void {}";
+    expect(bannedNames([{ path: "runtime/a.ts", text }])).toEqual([
+      "runtime/a.ts: conductNew; write startTask, continueTask",
+    ]);
+  });
 
   it("lets comments speak of what code may not do", () => {
     expect(

@@ -36,7 +36,7 @@ import type { Services } from "../services/services.js";
 import { requireTrusted } from "../tasks/needed-settings.js";
 import { loadGiven, reloadWorkflow, type ReloadedWorkflow } from "../tasks/workflow-loading.js";
 
-interface Standing {
+interface CurrentTask {
   readonly opened: OpenedTask;
   readonly state: TaskState;
   readonly known: KnownTask;
@@ -51,25 +51,25 @@ export async function resumeTask(services: Services, options: ResumeOptions): Pr
   return whileOpen(await findResumable(services, options), async (task) => {
     await requireNotAlive(services, task);
     if (options.workflow !== undefined) await loadGiven(services, options.workflow);
-    const now = await readStanding(services, task, options);
+    const now = await readCurrent(services, task, options);
     if (isOfProgram(now.state)) throw ofProgram(task.name);
-    const standing = from === undefined ? now : await standBack(services, now, from);
-    if (options.planOnly === true) return standing.plan;
-    if (standing.goBack === undefined && !isOpenEnded(standing.state)) return viewEnded(services, standing);
-    requireKnownSteps(standing.state, parseUnknownFlags(options.unknown));
-    const isRefused = standing.now.isChanged && options.acceptChanges !== true;
-    if (!isRefused) await requireRunnable(services, standing);
+    const current = from === undefined ? now : await standBack(services, now, from);
+    if (options.planOnly === true) return current.plan;
+    if (current.goBack === undefined && !isOpenEnded(current.state)) return viewEnded(services, current);
+    requireKnownSteps(current.state, parseUnknownFlags(options.unknown));
+    const isRefused = current.now.isChanged && options.acceptChanges !== true;
+    if (!isRefused) await requireRunnable(services, current);
     const presets = presetsOf(options);
-    requireKnownGates(standing.now.workflow.definition, presets, standing.state);
-    options.onPlan?.(standing.plan);
-    if (isRefused) return refuseChange(services, standing);
-    if (standing.goBack === undefined) await answerOpenQuestions(services, standing, { ...options, presets });
-    return goOn(services, standing, { by: "resume", byPerson: true, options });
+    requireKnownGates(current.now.workflow.definition, presets, current.state);
+    options.onPlan?.(current.plan);
+    if (isRefused) return refuseChange(services, current);
+    if (current.goBack === undefined) await answerOpenQuestions(services, current, { ...options, presets });
+    return goOn(services, current, { by: "resume", byPerson: true, options });
   });
 }
 
 /** Errors: FUNCTIONS_ELSEWHERE, FUNCTION_NOT_FOUND. */
-async function requireRunnable(services: Services, { opened, state, now }: Standing): Promise<void> {
+async function requireRunnable(services: Services, { opened, state, now }: CurrentTask): Promise<void> {
   if (state.task === undefined) return;
   await requireFunctionsHere(services, { name: opened.task.name, origin: state.task }, now.workflow);
 }
@@ -79,7 +79,7 @@ async function requireNotAlive({ clock }: Services, task: TaskStore): Promise<vo
   await requireOwnerGone({ task, clock, watchMs: 0, takeOver: true });
 }
 
-function viewEnded(services: Services, { opened, state }: Standing): Promise<RunView> {
+function viewEnded(services: Services, { opened, state }: CurrentTask): Promise<RunView> {
   const notices = ["the task has ended; nothing is left to run"];
   return viewRun(services, { opened, state, how: "finished_before", notices });
 }
@@ -90,11 +90,11 @@ async function findResumable(services: Services, options: ResumeOptions): Promis
   throw new SplashdownError("USAGE_INVALID", "name a task or a checkpoint id to resume");
 }
 
-async function readStanding(
+async function readCurrent(
   services: Services,
   task: TaskStore,
   { here }: Pick<ResumeOptions, "here"> = {},
-): Promise<Standing> {
+): Promise<CurrentTask> {
   const { folded, cache, ...opened } = await services.audit.watch({ task, verb: "resume" }, readState(services, task));
   const { state } = folded;
   if (state.task === undefined) throw await explainEmpty(services, { ...opened, folded });
@@ -115,7 +115,7 @@ function isOpenEnded({ task }: TaskState): boolean {
   return task !== undefined && (task.status === "running" || task.resumable);
 }
 
-async function refuseChange(services: Services, { opened, state, now, plan }: Standing): Promise<RunView> {
+async function refuseChange(services: Services, { opened, state, now, plan }: CurrentTask): Promise<RunView> {
   const name = opened.task.name;
   const view = await viewRun(services, { opened, state, how: "finished_before" });
   return {
@@ -132,17 +132,17 @@ async function refuseChange(services: Services, { opened, state, now, plan }: St
 }
 
 /** Where the task would stand after going back, and what it would do from there; as it is where nothing was done since. */
-async function standBack(services: Services, standing: Standing, from: string): Promise<Standing> {
-  const { opened, now, state } = standing;
+async function standBack(services: Services, current: CurrentTask, from: string): Promise<CurrentTask> {
+  const { opened, now, state } = current;
   const { goBack, after, acted, hasMoved } = await prepareRollback(services, { ...opened, state }, from);
-  if (!hasMoved) return standing;
+  if (!hasMoved) return current;
   const { checkpointId, seq, phase } = goBack.to;
   const plan: PlanView = {
     ...planResume(after, now),
     back_to: { checkpoint_id: checkpointId, seq, phase },
     acted_since: acted,
   };
-  return { ...standing, plan, goBack };
+  return { ...current, plan, goBack };
 }
 
 /** After going back `--on-unknown` speaks of what acted before, too. */
@@ -163,7 +163,7 @@ interface GoingOn {
 
 function goOn(
   services: Services,
-  { opened, state, known, now, goBack }: Standing,
+  { opened, state, known, now, goBack }: CurrentTask,
   { by, byPerson, options }: GoingOn,
 ): Promise<RunView> {
   return continueTask(services, {
@@ -261,21 +261,21 @@ async function recoverOne(
     const task = await services.store.task(name);
     if (task === undefined) return { task: name, action: "left", why: "it is not there any more" };
     try {
-      const standing = await readStanding(services, task);
-      if (!(await shouldResume(standing.opened, standing.state, services.clock.nowMs())))
+      const current = await readCurrent(services, task);
+      if (!(await shouldResume(current.opened, current.state, services.clock.nowMs())))
         return { task: name, action: "left", why: "another process went on with it meanwhile, and left it" };
       const reserve = await findReserve(services, {
         name,
-        taskId: standing.opened.vault.taskId,
+        taskId: current.opened.vault.taskId,
         newHere: options.newHere,
       });
       if (reserve !== undefined) return { task: name, action: "left", why: reserve };
-      if (isOfProgram(standing.state)) return { task: name, action: "left", why: ofProgram(name).message };
-      if (!isAutomatic(standing.state, services.settings)) return leftToPerson(name);
-      if (standing.now.isChanged)
+      if (isOfProgram(current.state)) return { task: name, action: "left", why: ofProgram(name).message };
+      if (!isAutomatic(current.state, services.settings)) return leftToPerson(name);
+      if (current.now.isChanged)
         return { task: name, action: "left", why: `its definition has changed; see: splashdown resume ${name} --plan` };
-      await requireRunnable(services, standing);
-      const result = await goOn(services, standing, { by: "recover", byPerson: false, options });
+      await requireRunnable(services, current);
+      const result = await goOn(services, current, { by: "recover", byPerson: false, options });
       return { task: name, action: "taken_up", why: reason, result };
     } finally {
       await task.close();

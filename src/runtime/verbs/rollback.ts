@@ -11,7 +11,7 @@ import type { OpenedTask } from "../tasks/reading.js";
 import type { Services } from "../services/services.js";
 import { findActedSince } from "../../engine/model/lookup.js";
 
-interface Standing extends OpenedTask {
+interface CurrentTask extends OpenedTask {
   readonly state: TaskState;
 }
 
@@ -25,22 +25,22 @@ export interface EarlierState {
 }
 
 /** Errors: CHECKPOINT_NOT_FOUND, also for one that a shortened history does not lead to; CHECKPOINT_AMBIGUOUS. */
-export async function readEarlier(standing: Standing, reference: string): Promise<EarlierState> {
-  const { state, task } = standing;
+export async function readEarlier(current: CurrentTask, reference: string): Promise<EarlierState> {
+  const { state, task } = current;
   const own = reference.startsWith(`${task.name}:`) ? reference.slice(task.name.length + 1) : reference;
   const { entry: checkpoint } = selectCheckpoint(
     state.checkpoints.map((entry) => ({ entry })),
     own,
     task.name,
   );
-  const { state: earlier } = await foldUntil({ ...standing, until: checkpoint.position });
+  const { state: earlier } = await foldUntil({ ...current, until: checkpoint.position });
   const done = new Set([...earlier.steps.values()].flatMap(({ id, status }) => (status === "completed" ? [id] : [])));
   return { checkpoint, earlier, done, acted: findActedSince(state, done).map(({ id }) => id) };
 }
 
 export async function prepareRollback(
   services: Services,
-  standing: Standing,
+  current: CurrentTask,
   reference: string,
 ): Promise<{
   readonly goBack: Rollback;
@@ -49,8 +49,8 @@ export async function prepareRollback(
   /** False: nothing but bookkeeping was recorded since, so that there is nothing to go back over. */
   readonly hasMoved: boolean;
 }> {
-  const { state } = standing;
-  const { checkpoint, earlier, done, acted } = await readEarlier(standing, reference);
+  const { state } = current;
+  const { checkpoint, earlier, done, acted } = await readEarlier(current, reference);
   const goBack = { to: checkpoint, state: encodeForReturn(earlier), done, by: services.environment.user };
   const after = previewAfter(state, [rollBackTo(state, goBack, state.atMs)]);
   return { goBack, acted, after, hasMoved: markOf(earlier) !== markOf(state) };

@@ -177,7 +177,7 @@ async function goOnOrTell(services: Services, candidate: Candidate, prepared: Pr
     throw new SplashdownError("OWNER_ALIVE", text, { details: { task: task.name, owner: facts ?? null } });
   }
   if (!isOpenEnded(state) || hasBegunBeside(services, state, prepared))
-    return tellStanding(services, candidate, prepared);
+    return viewCurrent(services, candidate, prepared);
   if (state.task !== undefined) await requireKnownHere(services, opened, prepared);
   requireKnownSteps(state, prepared.unknown);
   await answerOpenQuestions(
@@ -185,7 +185,7 @@ async function goOnOrTell(services: Services, candidate: Candidate, prepared: Pr
     { opened, state },
     { unknown: prepared.options.unknown, presets: prepared.presets },
   );
-  if (!(await isToGoOn(services, candidate, prepared))) return tellStanding(services, candidate, prepared);
+  if (!(await isToGoOn(services, candidate, prepared))) return viewCurrent(services, candidate, prepared);
   return goOn(services, candidate, prepared);
 }
 
@@ -252,7 +252,7 @@ async function tellLeft(services: Services, candidate: Candidate): Promise<RunVi
   };
 }
 
-function tellStanding(services: Services, candidate: Candidate, prepared: Prepared): Promise<RunView> {
+function viewCurrent(services: Services, candidate: Candidate, prepared: Prepared): Promise<RunView> {
   if (isOpenEnded(candidate.state) && isLeftToPerson(candidate.state, prepared)) return tellLeft(services, candidate);
   const { state, ...opened } = candidate;
   const unused = Object.keys(prepared.presets.answers).map(

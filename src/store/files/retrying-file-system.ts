@@ -17,7 +17,7 @@ const PASSING = new Set(["EMFILE", "ENFILE", "EINTR", "EAGAIN"]);
 const PASSING_ON_WINDOWS = new Set([...PASSING, "EPERM", "EBUSY", "EACCES"]);
 const NO_FOLDER_SYNC_ON_WINDOWS = new Set(["EPERM", "EISDIR", "EINVAL", "ENOTSUP", "EACCES", "EBADF"]);
 
-export interface PatientFileSystemParts {
+export interface RetryingFileSystemParts {
   readonly fileSystem: FileSystem;
   readonly clock: Clock;
   readonly platform: NodeJS.Platform;
@@ -29,7 +29,7 @@ export class RetryingFileSystem implements FileSystem {
   readonly #clock: Clock;
   readonly #isWindows: boolean;
 
-  constructor(parts: PatientFileSystemParts) {
+  constructor(parts: RetryingFileSystemParts) {
     this.#inner = parts.fileSystem;
     this.#clock = parts.clock;
     this.#isWindows = parts.platform === "win32";

@@ -2,7 +2,7 @@
  * Lets one process at a time open something that two would ruin.
  *
  * As with epochs: who opens takes the next number by giving a folder that nobody has a name to, and looks afterwards
- * whether somebody took a higher one. In the folder stands who it is, with a socket to knock at. The highest folder is
+ * whether somebody took a higher one. In the folder stands who it is, with a socket to ping. The highest folder is
  * never removed, so no number is given twice.
  * Source: FAULTS 25.
  */

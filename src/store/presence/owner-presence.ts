@@ -1,5 +1,5 @@
 /**
- * Who owns a task, and whether they live: for each epoch one file with facts and a counter, and one socket to knock at. The
+ * Who owns a task, and whether they live: for each epoch one file with facts and a counter, and one socket to ping. The
  * record of the highest epoch tells; an announcement takes those of lower ones away.
  *
  * A hint and never a lock: the epoch decides. So failing to announce costs nothing but a slower take-over. The record is
@@ -87,10 +87,10 @@ export class OwnerPresence {
     if (record === undefined) return { state: "unclear" };
     const seen = { owner: record.facts, counter: record.counter };
     if (record.socket === undefined || this.#parts.presence === undefined) return { state: "unclear", ...seen };
-    const knock = await this.#parts.presence.ping({ folder: this.#parts.folder, name: record.socket });
-    if (knock.kind === "unreachable") return { state: "unclear", ...seen };
-    if (knock.kind === "refused") return { state: await this.#judgeRefusal(record.facts), ...seen };
-    const answer = decodeOwnerRecord(knock.text) ?? record;
+    const pinged = await this.#parts.presence.ping({ folder: this.#parts.folder, name: record.socket });
+    if (pinged.kind === "unreachable") return { state: "unclear", ...seen };
+    if (pinged.kind === "refused") return { state: await this.#judgeRefusal(record.facts), ...seen };
+    const answer = decodeOwnerRecord(pinged.text) ?? record;
     return { state: "alive", owner: answer.facts, counter: answer.counter };
   }
 

@@ -42,7 +42,7 @@ export function createSocketPresence(parts: SocketPresenceParts): PresencePort {
       const reach = await reachSocket(door, parts.platform).catch(() => undefined);
       if (reach === undefined) return { kind: "unreachable" };
       try {
-        return await knockAt(reach.path, parts.clock);
+        return await pingAt(reach.path, parts.clock);
       } finally {
         reach.release();
       }
@@ -95,7 +95,7 @@ function stopListening(server: Server, reach: ReachablePath): Promise<void> {
 }
 
 /** Being let in is the answer; what is said there only adds to it. */
-function knockAt(path: string, clock: Clock): Promise<PingResult> {
+function pingAt(path: string, clock: Clock): Promise<PingResult> {
   return new Promise((resolve) => {
     const socket = createConnection(path);
     let isIn = false;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { defaultSettings } from "../../../src/definition/settings/settings.js";
-import { DAY_MS, WholeTasks, type Standing } from "../../../src/runtime/verbs/retention/task-retention.js";
+import { DAY_MS, TaskRetention, type RetainedTask } from "../../../src/runtime/verbs/retention/task-retention.js";
 
 const NOW_MS = Date.UTC(2024, 0, 31);
 const at = (daysAgo: number): number => NOW_MS - daysAgo * DAY_MS;
 
-function standing(name: string, daysAgo: number, more: Partial<Standing> = {}): Standing {
+function standing(name: string, daysAgo: number, more: Partial<RetainedTask> = {}): RetainedTask {
   return { name, workflow: "w", status: "done", lastAtMs: at(daysAgo), ...more };
 }
 
@@ -13,8 +13,8 @@ function configOf(more: object): ReturnType<typeof defaultSettings>["checkpoint_
   return { ...defaultSettings().checkpoint_config, keep_successful: false, ...more };
 }
 
-function goers(standings: readonly Standing[], more: object, nowMs = NOW_MS): string[] {
-  const whole = new WholeTasks(standings, [], nowMs);
+function goers(standings: readonly RetainedTask[], more: object, nowMs = NOW_MS): string[] {
+  const whole = new TaskRetention(standings, [], nowMs);
   return standings.filter((each) => whole.judge(each, configOf(more)).goes).map(({ name }) => name);
 }
 
@@ -55,7 +55,7 @@ describe("which whole tasks go", () => {
   it("leave the trash when their time there is over, by the same clock", () => {
     const trashed = { name: "t", trashedAtMs: at(30), sizeBytes: 1 };
     const judge = (nowMs: number, more: object = {}) =>
-      new WholeTasks([], [trashed], nowMs).judgeTrashed(trashed, configOf(more));
+      new TaskRetention([], [trashed], nowMs).judgeTrashed(trashed, configOf(more));
     expect(judge(NOW_MS - 1)).toEqual({
       goes: false,
       why: "in the trash since 2024-01-01T00:00:00.000Z, until 2024-01-31T00:00:00.000Z: splashdown store restore t",

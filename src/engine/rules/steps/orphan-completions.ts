@@ -59,14 +59,14 @@ function isOffered({ state }: Choice, step: StepId, chosen: readonly EngineEvent
   return isAsked || (question !== undefined && state.questions.get(question)?.offered !== undefined);
 }
 
-interface Standing {
+interface AttemptFate {
   /** The last one that came too late. */
   readonly attempt: number;
   readonly isOffered: boolean;
   readonly chosen: readonly EngineEvent[];
 }
 
-function describeFate(step: StepEntry | undefined, { attempt, isOffered: isKept, chosen }: Standing): string {
+function describeFate(step: StepEntry | undefined, { attempt, isOffered: isKept, chosen }: AttemptFate): string {
   if (isKept) return "it is kept, and offered as the answer to the question about it";
   if (step === undefined) return "it is not used: the history knows no such step";
   if (step.status === "completed") return "it is not used: the history has the step done";

@@ -23,7 +23,7 @@ import { raise } from "../../session/maintenance.js";
 import { presenceDeps, takeOver } from "../../session/start-task.js";
 import { carryMessages } from "../../mailbox/control-folder.js";
 import { listTakenAnswers } from "../../mailbox/control.js";
-import { refuse, renewHistory, type RenewedHistory, type Standing } from "./rewrite-history.js";
+import { refuse, renewHistory, type RenewedHistory, type HistorySummary } from "./rewrite-history.js";
 import type { ReencryptedTask, TaskKeyChange } from "../../views/key-views.js";
 import { whileOwning } from "../../session/presence.js";
 import { openTask, openWith, readState, type OpenedTask } from "../../tasks/reading.js";
@@ -72,14 +72,14 @@ async function sealAgain(services: Services, task: TaskStore, options: RotationO
     const { state, history, epoch } = await takeOver(services, taking, presence);
     // No more of the state than is asked for: its values would stay in memory beside those of the file being sealed.
     const { checkpoints, questions, atMs } = state;
-    const begun = { opened, history, epoch, standing: { checkpoints, questions, atMs }, settings, options };
+    const begun = { opened, history, epoch, summary: { checkpoints, questions, atMs }, settings, options };
     return new Reencryption(services, begun).run();
   });
 }
 
 interface Begun extends Pick<Restored, "history" | "epoch"> {
   readonly opened: OpenedTask;
-  readonly standing: Standing;
+  readonly summary: HistorySummary;
   readonly settings: EffectiveSettings;
   readonly options: RotationOptions;
 }
@@ -139,14 +139,14 @@ class Reencryption {
   }
 
   #renew(opened: OpenedTask, facts: JsonObject): Promise<RenewedHistory> {
-    const { standing, history, epoch } = this.#begun;
+    const { summary, history, epoch } = this.#begun;
     const { clock, environment } = this.#services;
     const { settings } = this.#begun;
     const { checkpoint_config: config } = settings;
     return renewHistory(this.#services, {
       opened,
       history,
-      standing,
+      summary,
       epoch,
       writer: {
         rawBytesMax: config.checkpoint_size_limit_mb * 1024 * 1024,
@@ -155,7 +155,7 @@ class Reencryption {
       },
       conclusion: {
         type: "noted",
-        atMs: Math.max(clock.nowMs(), standing.atMs),
+        atMs: Math.max(clock.nowMs(), summary.atMs),
         text: `sealed again under another key by ${environment.user}`,
         facts,
       },
@@ -185,7 +185,7 @@ class Reencryption {
     const files = (await listSnapshotFiles(task)).map(({ entry }) => entry.key).filter((key) => !snapshots.has(key));
     const values = (await task.list("blobs/")).map(({ key }) => key).filter((key) => !blobs.has(key));
     const quarantined = (await task.list("quarantine/")).map(({ key }) => key);
-    const taken = await listTakenAnswers(task, this.#begun.standing);
+    const taken = await listTakenAnswers(task, this.#begun.summary);
     const going = [...files, ...values, ...quarantined, ...taken];
     for (let at = 0; at < going.length; at += KEYS_AT_ONCE) {
       await this.#confirm();

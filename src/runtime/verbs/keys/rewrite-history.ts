@@ -28,13 +28,13 @@ import type { Services } from "../../services/services.js";
 import { copyLargeValues, onceEach, replaceReferences } from "../value-copies.js";
 
 /** What a renewal needs to know of the state. */
-export type Standing = Pick<TaskState, "checkpoints" | "questions" | "atMs">;
+export type HistorySummary = Pick<TaskState, "checkpoints" | "questions" | "atMs">;
 
 export interface RenewalOptions {
   /** With a vault that opens what there is and seals with the new key. */
   readonly opened: OpenedTask;
   readonly history: History;
-  readonly standing: Standing;
+  readonly summary: HistorySummary;
   /** Claimed by this process. */
   readonly epoch: number;
   readonly writer: Pick<SnapshotWriterOptions, "rawBytesMax" | "level" | "isMinimal">;
@@ -88,12 +88,12 @@ class Renewal {
   }
 
   async run(): Promise<RenewedHistory> {
-    const { opened, history, standing, epoch, conclusion } = this.#options;
+    const { opened, history, summary, epoch, conclusion } = this.#options;
     const { task, vault } = opened;
     const { first, head } = requireUnbroken(task.name, history);
     this.#blobsThere = new Set((await task.list("blobs/")).map(({ key }) => key));
     this.#filesThere = new Set((await listSnapshotFiles(task)).map(({ entry }) => entry.key));
-    const wanted = new Set(standing.checkpoints.map(({ position }) => position));
+    const wanted = new Set(summary.checkpoints.map(({ position }) => position));
     const { clock } = this.#services;
     const whole = await openWholeSegment({ task, vault, epoch, prev: head, firstN: first, clock });
     try {
@@ -175,9 +175,9 @@ class Renewal {
   }
 
   async #reseal(event: EventOf<"snapshot_written">): Promise<WrittenSnapshot> {
-    const { opened, history, epoch, writer, standing } = this.#options;
+    const { opened, history, epoch, writer, summary } = this.#options;
     const loaded = await opened.snapshots.load(event.file);
-    const entry = standing.checkpoints.find(({ checkpointId }) => checkpointId === event.checkpointId);
+    const entry = summary.checkpoints.find(({ checkpointId }) => checkpointId === event.checkpointId);
     const position = this.#positions.get(loaded.position.n);
     if (entry === undefined || position === undefined || !history.covers(loaded.position))
       throw leftOut("its position is not in this history");

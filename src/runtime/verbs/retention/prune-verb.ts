@@ -20,7 +20,7 @@ import { deriveStatus, openTask, readState, whileOpen, type OpenedTask } from ".
 import type { ClearOptions, PrunedTaskView, PruneOptions, PruneView } from "../../views/past-views.js";
 import type { Services } from "../../services/services.js";
 import { moveToTrash } from "./trash-verbs.js";
-import { DAY_MS, ENDED, type Standing, type Verdict, WholeTasks } from "./task-retention.js";
+import { DAY_MS, ENDED, type RetainedTask, type Verdict, TaskRetention } from "./task-retention.js";
 import { measureTask } from "../../tasks/task-size.js";
 
 interface Pruning extends PruneOptions {
@@ -69,15 +69,15 @@ class PruneRun {
   }
 
   async #planAll(): Promise<PrunedTaskView[]> {
-    const standings = await this.#readStandings();
+    const tasks = await this.#readTasks();
     const trash = await this.#services.store.trash();
-    const whole = new WholeTasks(standings, trash, this.#nowMs);
-    const views = await mapInWindow(standings, TASKS_AT_ONCE, (standing) => this.#planOne({ standing, whole }));
+    const whole = new TaskRetention(tasks, trash, this.#nowMs);
+    const views = await mapInWindow(tasks, TASKS_AT_ONCE, (retained) => this.#planOne({ retained, whole }));
     if (this.#options.task === undefined) views.push(...trash.map((each) => this.#planTrashed(each, whole)));
     return views;
   }
 
-  #planTrashed(trashed: TrashedTask, whole: WholeTasks): PrunedTaskView {
+  #planTrashed(trashed: TrashedTask, whole: TaskRetention): PrunedTaskView {
     const { goes, why } = whole.judgeTrashed(trashed, this.#services.settings.checkpoint_config);
     const size = trashed.sizeBytes;
     const action = goes ? "remove" : "keep";
@@ -85,7 +85,7 @@ class PruneRun {
   }
 
   async #planOne(place: PlanPlace): Promise<PrunedTaskView> {
-    const { name, status } = place.standing;
+    const { name, status } = place.retained;
     const nothing = { task: name, status, action: "keep" as const, size: 0, freed: 0, files: [] };
     try {
       return await this.#onTask(name, async (task) => {
@@ -99,7 +99,7 @@ class PruneRun {
   }
 
   async #planTask(task: TaskStore, place: PlanPlace, nothing: Kept): Promise<PrunedTaskView> {
-    const { name, status } = place.standing;
+    const { name, status } = place.retained;
     const { size } = nothing;
     const { folded, ...opened } = await readState(this.#services, task);
     if (folded.state.task === undefined) return { ...nothing, why: "nothing was recorded in it" };
@@ -110,7 +110,7 @@ class PruneRun {
     const isNamed = this.#options.task !== undefined;
     if (!isNamed && status === "running") return { ...nothing, why: "its owner lives, and removes by itself" };
     if (!isNamed && settings.checkpoint_config.keep_successful && place.whole.isLastDone(name))
-      return { ...nothing, why: `the last done task of ${place.standing.workflow} (keep_successful)` };
+      return { ...nothing, why: `the last done task of ${place.retained.workflow} (keep_successful)` };
     const previousEpoch = folded.history.claimedEpoch;
     const request = this.#requestOf({ opened, state: folded.state, history: folded.history, previousEpoch }, settings);
     return { ...nothing, ...describe(await planPruning(request), judged.why) };
@@ -143,8 +143,8 @@ class PruneRun {
     return task === undefined ? settings : settingsOf(task.definition);
   }
 
-  #judgeWhole({ standing, whole }: PlanPlace, { checkpoint_config: config }: EffectiveSettings): Verdict {
-    return this.#options.clears === true ? { goes: false, why: "" } : whole.judge(standing, config);
+  #judgeWhole({ retained, whole }: PlanPlace, { checkpoint_config: config }: EffectiveSettings): Verdict {
+    return this.#options.clears === true ? { goes: false, why: "" } : whole.judge(retained, config);
   }
 
   #carryOut(planned: PrunedTaskView): Promise<PrunedTaskView> {
@@ -198,25 +198,25 @@ class PruneRun {
     });
   }
 
-  async #readStandings(): Promise<Standing[]> {
+  async #readTasks(): Promise<RetainedTask[]> {
     const { store } = this.#services;
     const { task: reference } = this.#options;
     const named = reference === undefined ? undefined : await findTask(this.#services, reference, "act");
     const names = named === undefined ? await store.tasks() : [named.name];
     await named?.close();
-    return mapInWindow(names, TASKS_AT_ONCE, (name) => this.#readStandingOf(name));
+    return mapInWindow(names, TASKS_AT_ONCE, (name) => this.#readTaskOf(name));
   }
 
-  async #readStandingOf(name: string): Promise<Standing> {
+  async #readTaskOf(name: string): Promise<RetainedTask> {
     try {
-      return await this.#onTask(name, (task) => this.#readStanding(task));
+      return await this.#onTask(name, (task) => this.#readTask(task));
     } catch (error) {
       if (!(error instanceof SplashdownError)) throw error;
       return { name, workflow: "", status: "unreadable", lastAtMs: 0 };
     }
   }
 
-  async #readStanding(task: TaskStore): Promise<Standing> {
+  async #readTask(task: TaskStore): Promise<RetainedTask> {
     const { folded } = await readState(this.#services, task);
     const status = deriveStatus(folded.state, (await task.ownerState()).state);
     return { name: task.name, workflow: folded.state.task?.definition.name ?? "", status, lastAtMs: folded.state.atMs };
@@ -233,8 +233,8 @@ class PruneRun {
 type Kept = Omit<PrunedTaskView, "why">;
 
 interface PlanPlace {
-  readonly standing: Standing;
-  readonly whole: WholeTasks;
+  readonly retained: RetainedTask;
+  readonly whole: TaskRetention;
 }
 
 /** Status of what is in the trash. */

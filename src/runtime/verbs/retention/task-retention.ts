@@ -15,7 +15,7 @@ const YEAR_MS = 365 * DAY_MS;
 export const ENDED: ReadonlySet<string> = new Set(["done", "partial"]);
 
 /** How a task stands among the others. */
-export interface Standing {
+export interface RetainedTask {
   readonly name: string;
   readonly workflow: string;
   readonly status: string;
@@ -33,18 +33,18 @@ export interface Verdict {
 const KEPT: Verdict = { goes: false, why: "" };
 const kept = (why: string): Verdict => ({ goes: false, why });
 
-export class WholeTasks {
+export class TaskRetention {
   readonly #nowMs: number;
   /** Of all that was ever recorded here. */
   readonly #newestMs: number;
   readonly #spared: ReadonlySet<string>;
   readonly #newer: ReadonlyMap<string, number>;
 
-  constructor(standings: readonly Standing[], trash: readonly TrashedTask[], nowMs: number) {
+  constructor(tasks: readonly RetainedTask[], trash: readonly TrashedTask[], nowMs: number) {
     this.#nowMs = nowMs;
-    this.#newestMs = Math.max(0, ...standings.map(({ lastAtMs }) => lastAtMs), ...trash.map((one) => one.trashedAtMs));
-    this.#spared = lastDoneOf(standings);
-    this.#newer = countNewer(standings);
+    this.#newestMs = Math.max(0, ...tasks.map(({ lastAtMs }) => lastAtMs), ...trash.map((one) => one.trashedAtMs));
+    this.#spared = lastDoneOf(tasks);
+    this.#newer = countNewer(tasks);
   }
 
   /** True for the task of its workflow that was done last. */
@@ -52,11 +52,11 @@ export class WholeTasks {
     return this.#spared.has(name);
   }
 
-  judge(standing: Standing, config: Config): Verdict {
-    if (!ENDED.has(standing.status)) return KEPT;
-    const verdict = this.#judgeCount(standing, config) ?? this.#judgeAge(standing, config);
-    if (verdict.goes && config.keep_successful && this.#spared.has(standing.name))
-      return kept(`the last done task of ${standing.workflow} (keep_successful)`);
+  judge(retained: RetainedTask, config: Config): Verdict {
+    if (!ENDED.has(retained.status)) return KEPT;
+    const verdict = this.#judgeCount(retained, config) ?? this.#judgeAge(retained, config);
+    if (verdict.goes && config.keep_successful && this.#spared.has(retained.name))
+      return kept(`the last done task of ${retained.workflow} (keep_successful)`);
     return verdict;
   }
 
@@ -71,12 +71,12 @@ export class WholeTasks {
     return { goes: true, why: `${since}, over trash_days: ${days}` };
   }
 
-  #judgeCount({ name, workflow }: Standing, { max_tasks: max }: Config): Verdict | undefined {
+  #judgeCount({ name, workflow }: RetainedTask, { max_tasks: max }: Config): Verdict | undefined {
     if (max === undefined || (this.#newer.get(name) ?? 0) < max) return undefined;
     return { goes: true, why: `more than max_tasks: ${max} ended tasks of ${workflow}; deliverables stay` };
   }
 
-  #judgeAge({ lastAtMs }: Standing, { retention_days: days }: Config): Verdict {
+  #judgeAge({ lastAtMs }: RetainedTask, { retention_days: days }: Config): Verdict {
     if (days === undefined) return KEPT;
     if (this.#nowMs < this.#newestMs) return kept(CLOCK_BEHIND);
     if (this.#nowMs - lastAtMs <= days * DAY_MS) return KEPT;
@@ -96,21 +96,21 @@ export class WholeTasks {
 
 const CLOCK_BEHIND = "the clock is behind what was recorded: no age is judged";
 
-function lastDoneOf(standings: readonly Standing[]): ReadonlySet<string> {
-  const last = new Map<string, Standing>();
-  for (const standing of standings) {
-    const known = last.get(standing.workflow);
-    if (standing.status === "done" && (known === undefined || known.lastAtMs <= standing.lastAtMs))
-      last.set(standing.workflow, standing);
+function lastDoneOf(tasks: readonly RetainedTask[]): ReadonlySet<string> {
+  const last = new Map<string, RetainedTask>();
+  for (const retained of tasks) {
+    const known = last.get(retained.workflow);
+    if (retained.status === "done" && (known === undefined || known.lastAtMs <= retained.lastAtMs))
+      last.set(retained.workflow, retained);
   }
   return new Set([...last.values()].map(({ name }) => name));
 }
 
 /** Of each ended task, how many of its workflow ended after it. */
-function countNewer(standings: readonly Standing[]): ReadonlyMap<string, number> {
+function countNewer(tasks: readonly RetainedTask[]): ReadonlyMap<string, number> {
   const newer = new Map<string, number>();
   const perWorkflow = new Map<string, number>();
-  const ended = standings.filter(({ status }) => ENDED.has(status));
+  const ended = tasks.filter(({ status }) => ENDED.has(status));
   for (const { name, workflow } of [...ended].sort((first, second) => second.lastAtMs - first.lastAtMs)) {
     const count = perWorkflow.get(workflow) ?? 0;
     newer.set(name, count);
