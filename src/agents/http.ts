@@ -1,8 +1,9 @@
 /**
  * An http step: one request over the platform's fetch, with the step's idempotency key.
  *
- * Shape: `{status, headers, body}`; header names in lower case; the body is a value where the answer is JSON, else text,
- * and null where there is none. A declared output is that of the body. An answer of 400 and more is a failure unless
+ * Shape: `{status, headers, body}`; header names in lower case; the body is a value where the answer is JSON, else text in
+ * the encoding that the answer names (UTF-8 where it names none), bytes where it is no text in that encoding, and null where
+ * there is none. A declared output is that of the body. An answer of 400 and more is a failure unless
  * `fail_on_status` is false; 429, and 503 with Retry-After, are a wait until the time that was told.
  * A redirect is followed within its origin and no further; with `fail_on_status` false it is an answer like another.
  * What was sent cannot be called back: a request that ends without an answer may have acted.
@@ -13,11 +14,14 @@ import { LIMITS } from "../base/limits.js";
 import type { HttpStep } from "../definition/model/step.js";
 import type { StepOutcome, StepSink, StepWork } from "../engine/model/ports.js";
 import type { PerformerDeps } from "./outcome/contract.js";
-import { afterAct, cutText, judgeFinished } from "./outcome/failure.js";
+import { afterAct, cutText, judgeFinished, outputInvalid } from "./outcome/failure.js";
 import { computeRetryAtMs } from "./providers/retry-time.js";
 import { fetchFollowing, placeOf } from "./providers/own-origin-fetch.js";
 import { requireDeclaredOutput } from "./outcome/output-check.js";
-import { parsePlainValue } from "../base/plain-value.js";
+import { formatJsonText, formatPlainValue, parsePlainValue } from "../base/plain-value.js";
+import { encodeValue } from "../base/json-encoding.js";
+import { readEncoded } from "../base/encoded-text.js";
+import { showUtf8 } from "../base/utf8-text.js";
 
 interface AttemptEnds {
   readonly sink: StepSink;
@@ -88,7 +92,7 @@ function prepareRequest(work: StepWork, signal: AbortSignal): Prepared {
     const fields = new Headers(textsOf(headers));
     if (!fields.has("idempotency-key")) fields.set("idempotency-key", work.step.idempotencyKey);
     const hasBody = body !== undefined && body !== null;
-    const text = typeof body === "string" ? body : JSON.stringify(body);
+    const text = typeof body === "string" ? body : formatJsonText(formatPlainValue(body ?? null));
     if (hasBody && !fields.has("content-type"))
       fields.set("content-type", typeof body === "string" ? "text/plain; charset=utf-8" : "application/json");
     const init = { method: textOf(method), headers: fields, signal, ...(hasBody ? { body: text } : {}) };
@@ -138,10 +142,15 @@ function describeResponse(response: Response, bytes: Buffer): JsonObject {
   };
 }
 
+/** Errors: STEP_OUTPUT_INVALID for JSON that is no text; VALUE_UNSUPPORTED for JSON that cannot be held exactly. */
 function parseBody(type: string, bytes: Buffer): JsonValue {
   if (bytes.length === 0) return null;
-  const text = bytes.toString("utf8");
-  if (!/\bjson\b/i.test(type)) return text;
+  const isJson = /\bjson\b/i.test(type);
+  const read = readEncoded(bytes, /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(type)?.[1]);
+  if ("problem" in read && isJson) throw outputInvalid(`the answer ${read.problem}`, bytes.toString("latin1"));
+  if ("problem" in read) return encodeValue(new Uint8Array(bytes));
+  const { text } = read;
+  if (!isJson) return text;
   try {
     return parsePlainValue(text);
   } catch (error) {
@@ -163,7 +172,7 @@ function refusalOf({ clock }: PerformerDeps, request: Prepared, { response, byte
   const headers = Object.fromEntries(response.headers);
   const retryAtMs = computeRetryAtMs({ headers, body: "", nowMs: clock.nowMs() });
   const isLimit = status === 429 || status === 529 || (status === 503 && response.headers.has("retry-after"));
-  const excerpt = cutText(bytes.toString("utf8"));
+  const excerpt = cutText(showUtf8(bytes));
   return new SplashdownError(
     isLimit ? "HTTP_RATE_LIMITED" : "STEP_FAILED",
     `${request.method} ${placeOf(request.address)} was answered with ${status}`,

@@ -1,8 +1,9 @@
 /**
  * JSON text as a value that is what the text says, or an error that names the place.
  *
- * `JSON.parse` rounds whole numbers beyond 2^53, makes numbers that are too large infinite, and lets the last of equal keys
- * win. Here each of the three is a fault with its path. Units: paths as in `$.rows[3].id`.
+ * `JSON.parse` rounds numbers beyond 2^53, makes those that are too large infinite and those that are too small zero, lets
+ * the last of equal keys win, and takes halves of characters for text. Here each of them is a fault with its path.
+ * Units: paths as in `$.rows[3].id`.
  */
 import { SplashdownError } from "./errors.js";
 import type { JsonValue } from "./json.js";
@@ -12,8 +13,14 @@ const BACKSLASH = 0x5c;
 const NUMBER = /-?\d+(\.\d+)?([eE][-+]?\d+)?/y;
 const SHOWN_CHARS_MAX = 60;
 
-/** Errors: SyntaxError as of JSON.parse; VALUE_UNSUPPORTED for a number that would change, and for a key that stands twice. */
-export function parseExactJson(text: string): JsonValue {
+/**
+ * Reads JSON; a byte order mark at its beginning is none of it.
+ *
+ * Errors: SyntaxError as of JSON.parse; VALUE_UNSUPPORTED for a number that would change, a key that stands twice, a lone
+ * surrogate.
+ */
+export function parseExactJson(given: string): JsonValue {
+  const text = given.startsWith("\uFEFF") ? given.slice(1) : given;
   const value = JSON.parse(text) as JsonValue;
   const problem = findInexact(text);
   if (problem !== undefined)
@@ -43,7 +50,8 @@ export function findInexact(text: string): InexactPlace | undefined {
     const frame = frames.at(-1);
     if (code === QUOTE) {
       const end = endOfString(text, at);
-      const found = takeString(frames, frame, text.slice(at, end));
+      const quoted = text.slice(at, end);
+      const found = findBrokenString(frames, quoted) ?? takeString(frames, frame, quoted);
       if (found !== undefined) return found;
       at = end;
     } else if (isNumberStart(code)) {
@@ -66,6 +74,23 @@ function step(frames: Frame[], frame: Frame | undefined, sign: string): void {
     frame.index += 1;
     frame.isAtKey = frame.keys !== undefined;
   }
+}
+
+/** A surrogate, as it is or escaped. */
+const SURROGATE = /[\ud800-\udfff]|\\u[dD][89a-fA-F]/;
+const LONE = /\p{Surrogate}/u;
+
+function findBrokenString(frames: readonly Frame[], quoted: string): InexactPlace | undefined {
+  if (!SURROGATE.test(quoted)) return undefined;
+  const message = findBrokenText(JSON.parse(quoted) as string);
+  if (message === undefined) return undefined;
+  const path = pathOf(frames.at(-1)?.isAtKey === true ? frames.slice(0, -1) : frames);
+  return { path, message: `${path}: ${message}` };
+}
+
+/** Half of a character would become another one wherever the text is written down. */
+export function findBrokenText(text: string): string | undefined {
+  return LONE.test(text) ? "a text has half of a character (a lone surrogate)" : undefined;
 }
 
 /** Takes a string as the next key where one is due; any other string has nothing that could change. */
@@ -97,12 +122,31 @@ function readNumber(text: string, at: number): { readonly length: number; readon
   return { length: Math.max(number.length, 1), message };
 }
 
+/** What is wrong with a number as JSON writes it; `undefined` where it is held as it is. */
+export function findInexactNumber(number: string): string | undefined {
+  return judgeNumber(number, /[.eE]/.test(number));
+}
+
 function judgeNumber(number: string, isFraction: boolean): string | undefined {
   const value = Number(number);
   const shown = number.length > SHOWN_CHARS_MAX ? `${number.slice(0, SHOWN_CHARS_MAX)}…` : number;
   if (!Number.isFinite(value)) return `the number ${shown} is too large to be held`;
-  if (isFraction || Number.isSafeInteger(value)) return undefined;
-  return `the whole number ${shown} cannot be held exactly; give it as a text`;
+  if (value === 0) return /[1-9]/.test(number.split(/e/i)[0] ?? "") ? `the number ${shown} is too small to be held` : undefined;
+  if (Number.isSafeInteger(value) || (isFraction && isHeld(number, value))) return undefined;
+  return `the ${isFraction ? "number" : "whole number"} ${shown} cannot be held exactly; give it as a text`;
+}
+
+/** Beyond 2^53 the digits before the point get lost; below, a fraction is as near as numbers are. */
+function isHeld(number: string, value: number): boolean {
+  return Math.abs(value) < Number.MAX_SAFE_INTEGER || digitsOf(number) === digitsOf(String(value));
+}
+
+/** The same for two ways to write one number: its digits without zeros at the ends, and where the point stands. */
+function digitsOf(number: string): string {
+  const [, whole = "", fraction = "", exponent = "0"] = /^-?(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/.exec(number) ?? [];
+  const digits = (whole + fraction).replace(/^0+/, "");
+  const power = Number(exponent) - fraction.length + digits.length;
+  return `${digits.replace(/0+$/, "")}e${power}`;
 }
 
 function endOfString(text: string, from: number): number {
@@ -119,6 +163,7 @@ function pathOf(frames: readonly Frame[]): string {
   return frames.reduce((path, { keys, key, index }) => path + (keys === undefined ? `[${index}]` : partOf(key)), "$");
 }
 
-function partOf(key: string): string {
+/** The end of a path: `.key`, or `["a key"]`. */
+export function partOf(key: string): string {
   return /^[A-Za-z_]\w*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
 }

@@ -1,5 +1,6 @@
 /** Lines out of a stream of bytes, with a bound on each. */
 import { LIMITS } from "./limits.js";
+import { readUtf8 } from "./utf8-text.js";
 
 const NEWLINE = 0x0a;
 const CUT_LINE_BYTES = 200;
@@ -9,13 +10,14 @@ const CUT_LINE_BYTES = 200;
  *
  * Shape: a line over the limit is handed over as its first bytes and `…`, which is never valid JSON, and told as cut; the
  * rest of it is dropped, so memory stays bounded. A last line without an end is handed over by `end`. Empty lines are left out.
+ * A line that is not UTF-8 is told with what is wrong with it.
  */
 export class LineSplitter {
   #parts: Buffer[] = [];
   #sizeBytes = 0;
 
   constructor(
-    private readonly receive: (line: string, isCut: boolean) => void,
+    private readonly receive: (line: string, isCut: boolean, problem?: string) => void,
     private readonly lineBytesMax: number = LIMITS.protocolLineBytesMax,
   ) {}
 
@@ -35,7 +37,13 @@ export class LineSplitter {
     this.#parts = [];
     this.#sizeBytes = 0;
     if (isTooLong) this.receive(`${bytes.toString("utf8", 0, CUT_LINE_BYTES)}…`, true);
-    else if (bytes.length > 0) this.receive(bytes.toString("utf8"), false);
+    else if (bytes.length > 0) this.#hand(bytes);
+  }
+
+  #hand(bytes: Buffer): void {
+    const read = readUtf8(bytes);
+    if ("text" in read) this.receive(read.text, false);
+    else this.receive(bytes.toString("utf8"), false, read.problem);
   }
 
   #keep(piece: Buffer): void {

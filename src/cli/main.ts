@@ -16,6 +16,7 @@ import { boundHeap } from "../runtime/platform/heap-bounds.js";
 import { ANSWER_FLAG, runAgainAside } from "./command/aside.js";
 import type { CliDeps, GlobalOptions, Streams } from "./terminal/deps.js";
 import { repeatFlags } from "./command/next-command.js";
+import { requireTextArguments } from "./command/argument-bytes.js";
 import { openAnswer, turnDescriptorAside } from "./command/answer-descriptor.js";
 import { cleanForTerminal } from "./terminal/output.js";
 import { createProgram } from "./program.js";
@@ -48,6 +49,7 @@ async function main(args: readonly string[]): Promise<number> {
   };
   const program = createProgram(deps, readVersion());
   try {
+    requireTextArguments(args);
     await program.parseAsync([...args], { from: "user" });
     return status;
   } catch (error) {

@@ -58,7 +58,7 @@ export class LineTransport implements Transport {
   }
 
   async #read(): Promise<void> {
-    const lines = new LineSplitter((line, isCut) => this.#take(line, isCut), LIMITS.mcpMessageBytesMax);
+    const lines = new LineSplitter((...line) => this.#take(...line), LIMITS.mcpMessageBytesMax);
     try {
       for await (const chunk of this.options.input) {
         if (this.#isClosed) return;
@@ -69,10 +69,11 @@ export class LineTransport implements Transport {
     }
   }
 
-  #take(line: string, isCut: boolean): void {
+  #take(line: string, isCut: boolean, problem?: string): void {
     if (this.#isClosed || line.trim() === "") return;
     if (isCut)
       return this.#refuse(INVALID_REQUEST, `a message may have ${LIMITS.mcpMessageBytesMax} bytes, and this has more`);
+    if (problem !== undefined) return this.#refuse(PARSE_ERROR, `the message ${problem}`);
     let value: JsonValue;
     try {
       value = JSON.parse(line) as JsonValue;

@@ -1,4 +1,5 @@
 /** Bounded takers of what a child writes: a head with a cap, and a tail. Lines: base/line-splitter.ts. */
+import { showUtf8 } from "../base/utf8-text.js";
 
 /** Keeps the first bytes up to a cap and says when more came. */
 export class CappedHead {
@@ -45,6 +46,6 @@ export class Tail {
   text(): string {
     let start = 0;
     while (this.#wasCut && start < 3 && ((this.#kept[start] ?? 0) & 0xc0) === 0x80) start += 1;
-    return this.#kept.toString("utf8", start);
+    return showUtf8(this.#kept.subarray(start));
   }
 }

@@ -36,7 +36,7 @@ export interface ChildSpec {
   /** The child's stdin stays open for `write`. */
   readonly keepsInput?: boolean;
   /** Opens descriptor 3 as a pipe of JSON lines; each line is handed over as text. */
-  readonly onControlLine?: (line: string) => void;
+  readonly onControlLine?: (line: string, isCut: boolean, problem?: string) => void;
   readonly onStderr?: (chunk: string) => void;
   /** Called whenever bytes come from the child, on whichever descriptor. */
   readonly onActivity?: () => void;

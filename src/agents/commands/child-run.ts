@@ -16,7 +16,7 @@ export interface ChildRun {
   /** Program and arguments. */
   readonly command: readonly string[];
   readonly input?: string;
-  readonly onControlLine?: (line: string) => void;
+  readonly onControlLine?: (line: string, isCut: boolean, problem?: string) => void;
   /** Stdout comes here and is not kept. */
   readonly onStdout?: (chunk: Buffer) => void;
   /** Over the environment that the step has. */

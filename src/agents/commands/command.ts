@@ -3,6 +3,7 @@ import type { StepOutcome, StepSink, StepWork } from "../../engine/model/ports.j
 import { exitError, requireCommand, runChild } from "./child-run.js";
 import type { PerformerDeps } from "../outcome/contract.js";
 import { judgeFinished } from "../outcome/failure.js";
+import { formatJsonText } from "../../base/plain-value.js";
 import { requireDeclaredOutput } from "../outcome/output-check.js";
 import { parseReport } from "../outcome/report.js";
 import { ControlChannel, formatRequest, parseStdout } from "./specialist-protocol.js";
@@ -18,7 +19,7 @@ export async function performCommand(
   const result = await runChild(deps, {
     work,
     command,
-    input: JSON.stringify(formatRequest(work)),
+    input: formatJsonText(formatRequest(work)),
     onControlLine: control.receive,
     onActivity: sink.alive,
     spawned: (process) => sink.spawned(process),

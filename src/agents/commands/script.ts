@@ -13,9 +13,9 @@ import type { StepOutcome, StepSink, StepWork } from "../../engine/model/ports.j
 import type { ChildResult } from "../../process/contract.js";
 import { requireCommand, runChild } from "./child-run.js";
 import type { PerformerDeps } from "../outcome/contract.js";
-import { judgeFinished, outputInvalid } from "../outcome/failure.js";
+import { judgeFinished, outputInvalid, requireText } from "../outcome/failure.js";
 import { requireDeclaredOutput } from "../outcome/output-check.js";
-import { parsePlainValue } from "../../base/plain-value.js";
+import { formatJsonText, formatPlainValue, parsePlainValue } from "../../base/plain-value.js";
 
 export async function performScript(
   deps: PerformerDeps,
@@ -28,7 +28,7 @@ export async function performScript(
     command: requireCommand(work.rendered["command"]),
     ...(stdin === undefined || stdin === null
       ? {}
-      : { input: typeof stdin === "string" ? stdin : JSON.stringify(stdin) }),
+      : { input: typeof stdin === "string" ? stdin : formatJsonText(formatPlainValue(stdin)) }),
     stderrTailBytes: LIMITS.scriptStderrBytesMax,
     onActivity: sink.alive,
     spawned: (process) => sink.spawned(process),
@@ -39,7 +39,7 @@ export async function performScript(
 }
 
 async function readResult(deps: PerformerDeps, work: StepWork, result: ChildResult): Promise<StepOutcome> {
-  const stdout = result.stdout.toString("utf8");
+  const stdout = requireText(result.stdout, "stdout");
   const fields = parseObject(stdout);
   if (work.definition.outputSchema !== undefined) {
     if (fields === undefined)

@@ -9,7 +9,7 @@ import { isErrorCode, messageOf } from "../../base/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import type { Log } from "../../base/log.js";
 import type { StepSink, StepWork } from "../../engine/model/ports.js";
-import { outputInvalid } from "../outcome/failure.js";
+import { outputInvalid, requireText } from "../outcome/failure.js";
 import { formatPlainValue, parsePlainValue } from "../../base/plain-value.js";
 import { parseConfidence } from "../outcome/report.js";
 
@@ -45,12 +45,7 @@ function pickStory(story: JsonObject): JsonObject {
 
 /** Reads stdout as one JSON value; nothing but white space is null. Errors: STEP_OUTPUT_INVALID with the text, cut. */
 export function parseStdout(stdout: Uint8Array): JsonValue {
-  let text: string;
-  try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(stdout);
-  } catch {
-    throw outputInvalid("stdout is not UTF-8 text", Buffer.from(stdout).toString("latin1"));
-  }
+  const text = requireText(stdout, "stdout");
   if (text.trim() === "") return null;
   try {
     return parsePlainValue(text);
@@ -73,8 +68,8 @@ export class ControlChannel {
     private readonly refused: () => void,
   ) {}
 
-  readonly receive = (line: string): void => {
-    this.#work = this.#work.then(() => this.#carry(line));
+  readonly receive = (line: string, _isCut = false, problem?: string): void => {
+    this.#work = this.#work.then(() => this.#carry(line, problem));
   };
 
   /** Resolves when every line so far is carried. Errors: what the sink refused with, unless the attempt was closed. */
@@ -83,10 +78,11 @@ export class ControlChannel {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  async #carry(line: string): Promise<void> {
+  async #carry(line: string, problem: string | undefined): Promise<void> {
     if (this.#failure !== undefined) return;
     let act: ControlAct | undefined;
     try {
+      if (problem !== undefined) throw new SyntaxError(`it ${problem}`);
       act = parseControlLine(line);
     } catch (error) {
       this.log.warn(`a control line was ignored (${messageOf(error)}): ${line.slice(0, 200)}`);
@@ -111,7 +107,7 @@ function parseControlLine(line: string): ControlAct {
     case "progress":
       return parseProgress(value);
     case "milestone": {
-      const name = requireText(value, "name");
+      const name = requireField(value, "name");
       return (sink) => sink.milestone(name, value["state"] ?? null);
     }
     case "partial":
@@ -122,7 +118,7 @@ function parseControlLine(line: string): ControlAct {
       return (sink) => sink.progress({ confidence });
     }
     case "blocker": {
-      const blocker = requireText(value, "text");
+      const blocker = requireField(value, "text");
       return (sink) => sink.progress({ blocker });
     }
     default:
@@ -138,7 +134,7 @@ function parseProgress(value: JsonObject): ControlAct {
   return (sink) => sink.progress({ fraction, message });
 }
 
-function requireText(value: JsonObject, name: string): string {
+function requireField(value: JsonObject, name: string): string {
   const text = value[name];
   if (typeof text !== "string" || text === "") throw new SyntaxError(`${name} must be a text`);
   return text;

@@ -5,6 +5,7 @@
  */
 import type { Clock } from "../../base/clock.js";
 import { SplashdownError } from "../../base/errors.js";
+import { encodeValue } from "../../base/json-encoding.js";
 import type { JsonObject } from "../../base/json.js";
 import type { Usage } from "../../engine/model/events.js";
 import { definitionPathOf } from "../../engine/model/identity.js";
@@ -72,7 +73,7 @@ async function answerCall(call: Call): Promise<ModelAnswer> {
   if (answer.fail !== undefined) throw failureOf(answer.fail, clock);
   const calls = answer.calls.map((wished, index) => ({ id: `${request.turn + 1}.${index + 1}`, ...wished }));
   return {
-    say: answer.say ?? (calls.length > 0 ? "" : null),
+    say: answer.say === undefined ? (calls.length > 0 ? "" : null) : encodeValue(answer.say),
     ...(calls.length === 0 ? {} : { calls }),
     confidence: answer.confidence,
     uncertainties: answer.uncertainties,

@@ -3,6 +3,7 @@ import { SplashdownError, errorCodeOf, isErrorCode, messageOf } from "../../base
 import type { ErrorCode } from "../../base/error-table.js";
 import { isJsonObject, type JsonObject } from "../../base/json.js";
 import { LIMITS } from "../../base/limits.js";
+import { readUtf8 } from "../../base/utf8-text.js";
 import type { Usage } from "../../engine/model/events.js";
 import type { StepOutcome } from "../../engine/model/ports.js";
 
@@ -124,4 +125,11 @@ export function outputInvalid(message: string, raw?: string): SplashdownError {
     message,
     raw === undefined ? {} : { details: { raw: cutText(raw) } },
   );
+}
+
+/** Bytes that a step was given, as text. Errors: STEP_OUTPUT_INVALID that says where they are none. */
+export function requireText(bytes: Uint8Array, what: string): string {
+  const read = readUtf8(bytes);
+  if ("text" in read) return read.text;
+  throw outputInvalid(`${what} ${read.problem}`, Buffer.from(bytes).toString("latin1"));
 }

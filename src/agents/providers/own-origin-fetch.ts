@@ -34,15 +34,42 @@ export async function fetchFollowing(address: string | URL, init: RequestInit): 
   }
 }
 
-/** The same as a `fetch` for packages that take one. Errors: HTTP_REDIRECT_REFUSED besides those of fetch. */
+/**
+ * The same as a `fetch` for packages that take one.
+ *
+ * Errors: HTTP_REDIRECT_REFUSED besides those of fetch; MODEL_FAILED in the body of an answer that is not UTF-8, which the
+ * packages would read with characters replaced.
+ */
 export const ownOriginFetch: typeof fetch = async (input, init) => {
   const isRequest = input instanceof Request;
   const address = isRequest ? input.url : input;
   const { response, refusal } = await fetchFollowing(address, isRequest ? await initOf(input, init) : (init ?? {}));
-  if (refusal === undefined) return response;
+  if (refusal === undefined) return response.ok ? requireUtf8(response) : response;
   await response.body?.cancel();
   throw refusal;
 };
+
+function requireUtf8(response: Response): Response {
+  const { status, statusText, headers, body } = response;
+  if (body === null) return response;
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  const decode = (chunk?: Uint8Array): void => {
+    try {
+      decoder.decode(chunk, { stream: chunk !== undefined });
+    } catch {
+      throw new SplashdownError("MODEL_FAILED", "the answer of the model's server is not UTF-8 text", {
+        details: { called: true, retryable: true },
+      });
+    }
+  };
+  const judge = new TransformStream<Uint8Array, Uint8Array>({
+    transform: (chunk, controller) => (decode(chunk), controller.enqueue(chunk)),
+    flush: () => decode(),
+  });
+  const kept = new Headers(headers);
+  for (const name of ["content-length", "content-encoding"]) kept.delete(name);
+  return new Response(body.pipeThrough(judge), { status, statusText, headers: kept });
+}
 
 /** A body is kept whole, as it may have to be sent again. */
 async function initOf(request: Request, init: RequestInit | undefined): Promise<RequestInit> {

@@ -4,13 +4,14 @@
  * What may be called again after a crash: what the file says, else what the server's own hints say; a tool without a hint
  * is taken to act on the world. Source: specification 2025-11-25, ToolAnnotations.
  */
-import { SplashdownError } from "../../base/errors.js";
+import { isErrorCode, messageOf, SplashdownError } from "../../base/errors.js";
 import { LIMITS } from "../../base/limits.js";
 import type { ServerReach, ToolPolicy, ToolServer } from "../../definition/model/tool-definition.js";
 import type { Effects } from "../../definition/model/values.js";
 import type { JsonObject, JsonValue } from "../../base/json.js";
 import type { StepSink, StepWork } from "../../engine/model/ports.js";
 import { inheritedEnvironment } from "../commands/child-environment.js";
+import { formatPlainValue } from "../../base/plain-value.js";
 import type { PerformerDeps } from "../outcome/contract.js";
 import { checkAgainst, formatFault } from "../outcome/output-check.js";
 import { isOwnVariable } from "../outcome/secrets.js";
@@ -147,16 +148,27 @@ function createTool(deps: PerformerDeps, one: OwnTool, sink: StepSink): Tool {
       const connection = await connect();
       const answer = await connection.call({
         tool: name,
-        input,
+        input: formatPlainValue(input) as JsonObject,
         parameters,
         idempotencyKey,
         timeoutMs,
         signal,
         onProgress,
       });
-      return { ...readResult(answer), ...(await findBrokenForm(deps, one, answer)) };
+      return { ...keepResult(one, answer), ...(await findBrokenForm(deps, one, answer)) };
     },
   };
+}
+
+/** Errors: TOOL_FAILED, as the server says; what cannot be stored, told as answered. */
+function keepResult(one: OwnTool, answer: ServerAnswer): JsonObject {
+  try {
+    return readResult(answer);
+  } catch (error) {
+    if (!isErrorCode(error, "VALUE_UNSUPPORTED", "VALUE_TOO_DEEP")) throw error;
+    const text = `what ${describeTool(one)} answered cannot be taken: ${messageOf(error)}`;
+    throw new SplashdownError("VALUE_UNSUPPORTED", text, { details: { sent: true, answered: true }, cause: error });
+  }
 }
 
 /** The call was made, whatever is wrong with the form of its answer: the answer is kept, and the fault beside it. */

@@ -140,9 +140,15 @@ async function make(tool: Tool, work: StepWork, { name, call, signal }: NamedCal
     return await orAborted(used, signal, () => cancelled(work, call));
   } catch (error) {
     if (isEndOfRun(error) || isErrorCode(error, "CANCELLED")) throw error;
+    if (isAnswered(error)) return { error: `the call was made; ${messageOf(error)}`, acted: true };
     if (tool.effects === "external" && isLost(error)) throw error;
     return { error: messageOf(error) };
   }
+}
+
+/** Its result is lost for good, and the call was made. */
+function isAnswered(error: unknown): boolean {
+  return error instanceof SplashdownError && error.details["answered"] === true;
 }
 
 /** The call was on its way when its result was lost: it may have acted. */

@@ -1,11 +1,8 @@
-/** Parsing of flags and of files named by flags. */
+/** Parsing of flags. */
 import { parseExactJson } from "../../base/exact-json.js";
-import { createReadStream } from "node:fs";
 import { SplashdownError, isErrorCode, messageOf } from "../../base/errors.js";
-import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
-import { LIMITS } from "../../base/limits.js";
+import type { JsonValue } from "../../base/json.js";
 import type { OnUnknown } from "../../runtime/contract.js";
-import type { Streams } from "../terminal/deps.js";
 
 /** How a checkpoint is named, for the help of every verb that takes one. */
 export const CHECKPOINT = "id, beginning of an id, sequence, phaseN, file name, or latest; TASK:… for one task";
@@ -73,43 +70,4 @@ export function parseJsonFlag(flag: string, text: string): JsonValue {
     const why = isErrorCode(error, "VALUE_UNSUPPORTED") ? "cannot be taken" : "is not JSON";
     throw new SplashdownError("USAGE_INVALID", `${flag} ${why}: ${messageOf(error)}`);
   }
-}
-
-/** A file, or stdin for `-`. Errors: USAGE_INVALID when it cannot be read or holds no map. */
-export async function readInputsFile(file: string, { input }: Pick<Streams, "input">): Promise<JsonObject> {
-  const name = file === "-" ? "stdin" : `inputs file ${file}`;
-  let value: unknown;
-  try {
-    const text = await readBounded(file === "-" ? (input ?? []) : createReadStream(file));
-    const { parse } = await import("yaml");
-    value = requireExact(parse(text, { intAsBigInt: true }), "$");
-  } catch (error) {
-    throw new SplashdownError("USAGE_INVALID", `${name} cannot be read: ${messageOf(error)}`, { details: { file } });
-  }
-  if (!isJsonObject(value))
-    throw new SplashdownError("USAGE_INVALID", `${name} must hold a map of names to values`, { details: { file } });
-  return value;
-}
-
-/** Whole numbers of YAML as JSON has them. Errors: for one that JSON cannot hold exactly, with its path. */
-function requireExact(value: unknown, path: string): unknown {
-  if (typeof value === "bigint") {
-    if (Number.isSafeInteger(Number(value))) return Number(value);
-    throw new Error(`${path}: the whole number ${value} cannot be held exactly; give it as a text`);
-  }
-  if (Array.isArray(value)) return value.map((item, index) => requireExact(item, `${path}[${index}]`));
-  if (!isJsonObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, requireExact(item, `${path}.${key}`)]));
-}
-
-async function readBounded(source: AsyncIterable<unknown> | Iterable<unknown>): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let sizeBytes = 0;
-  for await (const chunk of source) {
-    const bytes = Buffer.from(chunk as Uint8Array);
-    chunks.push(bytes);
-    sizeBytes += bytes.length;
-    if (sizeBytes > LIMITS.workflowFileBytesMax) throw new Error("it is too large");
-  }
-  return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
 }

@@ -5,6 +5,7 @@
  * the cursor, change colours or forge lines.
  */
 import { showControls } from "../../base/plain-text.js";
+import { formatJsonText } from "../../base/plain-value.js";
 import type { CheckView } from "../../runtime/contract.js";
 import type { Streams } from "./deps.js";
 
@@ -118,7 +119,7 @@ export function formatDuration(seconds: number): string {
 /** A view as one JSON document, in which control characters of any kind are escaped, or as the text that `format` makes of it; with its last newline. */
 export function formatView<T>(view: T, format: "json" | ((view: T) => string)): string {
   return format === "json"
-    ? `${cleanForTerminal(JSON.stringify(view, undefined, 2))}\n`
+    ? `${cleanForTerminal(formatJsonText(view, { isIndented: true }))}\n`
     : `${format(view).trimEnd()}\n`;
 }
 

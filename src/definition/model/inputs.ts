@@ -1,10 +1,12 @@
 /**
  * The inputs of a task: given values checked against what the workflow declares, typed and completed.
  *
+ * Shape: values of programs and files come in plain and are stored as what they are (base/json-encoding.ts).
  * Source: CONDUCTOR-YAML 1.2 (zero values) and 1.9 (text of the command line).
  */
-import { SplashdownError } from "../../base/errors.js";
-import { findInexact } from "../../base/exact-json.js";
+import { errorCodeOf, messageOf, SplashdownError } from "../../base/errors.js";
+import { encodeValue } from "../../base/json-encoding.js";
+import { formatJsonText, formatPlainValue, parsePlainValue } from "../../base/plain-value.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import { findNearest } from "../faults/nearest.js";
 import type { WorkflowDefinition } from "./workflow.js";
@@ -42,11 +44,24 @@ export function resolveInputs(
   return inputs;
 }
 
-/** Wraps values that are no command line texts. */
+/** Wraps stored values. */
 export function givenValues(values: JsonObject): Record<string, GivenInput> {
   const given: Record<string, GivenInput> = {};
   for (const [name, value] of Object.entries(values)) if (value !== undefined) given[name] = { value };
   return given;
+}
+
+/** Wraps values of a program or a file. Errors: INPUT_INVALID for one that cannot be stored. */
+export function givenFromOutside(values: Readonly<Record<string, unknown>>): Record<string, GivenInput> {
+  const stored = Object.entries(values).flatMap(([name, value]): [string, JsonValue][] => {
+    if (value === undefined) return [];
+    try {
+      return [[name, encodeValue(value)]];
+    } catch (error) {
+      throw new SplashdownError("INPUT_INVALID", `the input ${name}: ${messageOf(error)}`, { cause: error });
+    }
+  });
+  return givenValues(Object.fromEntries(stored));
 }
 
 function describeUnknown(name: string, inputs: Readonly<Record<string, InputDefinition>>): string {
@@ -70,7 +85,11 @@ function readGiven(given: GivenInput, type: InputType): JsonValue {
 
 /** A text or a number as its declared type has it, whichever way it came in; other values stay as they are. */
 function coerceInput(value: JsonValue, type: InputType): JsonValue {
-  if (type === "string") return typeof value === "number" || typeof value === "boolean" ? JSON.stringify(value) : value;
+  if (type === "string") {
+    const plain = formatPlainValue(value);
+    if (typeof plain === "string") return plain;
+    return typeof plain === "number" || typeof plain === "boolean" ? formatJsonText(plain) : value;
+  }
   if (typeof value !== "string") return value;
   const read = parseInputText(value);
   return isOfType(read, type) ? read : value;
@@ -80,15 +99,11 @@ function coerceInput(value: JsonValue, type: InputType): JsonValue {
 function findInexactText(given: GivenInput, type: InputType): string | undefined {
   const text = "text" in given ? given.text : given.value;
   if (type === "string" || typeof text !== "string" || !/^\s*[-[{\d]/.test(text)) return undefined;
-  return isJsonText(text) ? findInexact(text)?.message : undefined;
-}
-
-function isJsonText(text: string): boolean {
   try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
+    parsePlainValue(text.trim());
+    return undefined;
+  } catch (error) {
+    return errorCodeOf(error) === undefined ? undefined : messageOf(error);
   }
 }
 
@@ -103,18 +118,19 @@ export function parseInputText(text: string): JsonValue {
   if (trimmed === "null") return null;
   if (trimmed.startsWith("[") || trimmed.startsWith("{")) {
     try {
-      return JSON.parse(trimmed) as JsonValue;
+      return parsePlainValue(trimmed);
     } catch {
       return text;
     }
   }
   const isNumber = /^-?\d+(\.\d+)?([eE][-+]?\d+)?$/.test(trimmed) && Number.isFinite(Number(trimmed));
-  return isNumber ? Number(trimmed) : text;
+  return isNumber ? encodeValue(Number(trimmed)) : text;
 }
 
 function isOfType(value: JsonValue, type: InputType): boolean {
   if (type === "array") return Array.isArray(value);
   if (type === "object") return isJsonObject(value);
+  if (type === "number" && isJsonObject(value)) return value["$t"] === "num";
   return typeof value === type;
 }
 
@@ -123,7 +139,7 @@ function article(type: InputType): string {
 }
 
 function describeValue(value: JsonValue): string {
-  const text = JSON.stringify(value);
+  const text = formatJsonText(formatPlainValue(value));
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
 

@@ -19,6 +19,7 @@ import {
   parseDocument,
   type Scalar,
 } from "yaml";
+import { findBrokenText, findInexactNumber } from "../../base/exact-json.js";
 import type { JsonValue } from "../../base/json.js";
 import { LIMITS } from "../../base/limits.js";
 import type { DefinitionFault, FaultCode, FaultPath, PlaceFinder, SourcePlace } from "../faults/fault.js";
@@ -287,11 +288,18 @@ function readKey(walk: Walk, pair: Pair, path: FaultPath): string | undefined {
     return undefined;
   }
   const text = typeof key.value === "string" ? key.value : (key.source ?? String(key.value));
-  if (text === "__proto__") {
-    note(walk, { path, node: key }, { message: "the key __proto__ is not allowed" });
+  const problem = findKeyProblem(text);
+  if (problem !== undefined) {
+    note(walk, { path, node: key }, { message: problem });
     return undefined;
   }
   return text;
+}
+
+/** `$t` marks the kind of a stored value. */
+function findKeyProblem(text: string): string | undefined {
+  if (text === "__proto__" || text === "$t") return `the key ${text} is not allowed`;
+  return findBrokenText(text);
 }
 
 function convertScalar(walk: Walk, scalar: Scalar, path: FaultPath): JsonValue {
@@ -301,6 +309,8 @@ function convertScalar(walk: Walk, scalar: Scalar, path: FaultPath): JsonValue {
     return null;
   }
   if (typeof value === "number") return checkNumber(walk, scalar, path);
+  const broken = typeof value === "string" ? findBrokenText(value) : undefined;
+  if (broken !== undefined) note(walk, { path, node: scalar }, { code: "wrong_value", message: broken });
   if (typeof value === "string" || typeof value === "boolean" || value === null) return value;
   note(walk, { path, node: scalar }, { code: "wrong_value", message: `${source} is not a JSON value` });
   return null;
@@ -311,6 +321,10 @@ function checkNumber(walk: Walk, scalar: Scalar, path: FaultPath): JsonValue {
   const value = scalar.value as number;
   const source = scalar.source ?? "";
   const isWritten = /^[-+]?\d+$/.test(source);
+  if (!Number.isFinite(value)) {
+    note(walk, { path, node: scalar }, { code: "wrong_value", message: `${source} is not a JSON number` });
+    return 0;
+  }
   if (/^[-+]?0\d+$/.test(source)) {
     note(
       walk,
@@ -331,10 +345,7 @@ function checkNumber(walk: Walk, scalar: Scalar, path: FaultPath): JsonValue {
         suggestion: `write ${value} for the number, or "${source}" for the text`,
       },
     );
-  } else if (!Number.isFinite(value)) {
-    note(walk, { path, node: scalar }, { code: "wrong_value", message: `${source} is not a JSON number` });
-    return 0;
-  } else if (isWritten && !Number.isSafeInteger(value)) {
+  } else if (isWritten ? !Number.isSafeInteger(value) : findInexactNumber(written(source)) !== undefined) {
     note(
       walk,
       { path, node: scalar },
@@ -346,4 +357,10 @@ function checkNumber(walk: Walk, scalar: Scalar, path: FaultPath): JsonValue {
     );
   }
   return value;
+}
+
+/** As JSON writes it: `.5`, `+1.5` and `1.` are numbers of YAML alone, `0x10` is one of its own. */
+function written(source: string): string {
+  const plain = source.replace(/^\+/, "").replace(/^(-?)\./, "$10.").replace(/\.(?=$|[eE])/, "");
+  return /^-?[\d.]+(?:[eE][-+]?\d+)?$/.test(plain) ? plain : "0";
 }

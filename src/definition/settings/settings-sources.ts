@@ -1,5 +1,6 @@
 /** Layers of settings from a file, from a workflow and from the environment. */
 import { SplashdownError, errnoOf } from "../../base/errors.js";
+import { findInexactNumber, parseExactJson } from "../../base/exact-json.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import { LIMITS } from "../../base/limits.js";
 import { type EnvironmentLookup, substituteEnvironment } from "../reading/environment.js";
@@ -29,6 +30,7 @@ export async function loadSettingsFile(file: string, deps: SettingsDeps): Promis
     text = await deps.readText(file);
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return undefined;
+    if (error instanceof SplashdownError) throw error;
     throw new SplashdownError(
       "SETTING_INVALID",
       `the settings file ${file} cannot be read (${errnoOf(error) ?? "unknown"})`,
@@ -138,7 +140,7 @@ function readVariable(name: string, text: string, types: readonly string[]): Jso
   }
   if (types.includes("number") || types.includes("integer")) {
     const number = Number(word);
-    if (Number.isFinite(number)) return number;
+    if (findInexactNumber(word) === undefined && Number.isFinite(number)) return number;
     if (!types.includes("string")) throw refuse(name, text, "a number");
   }
   if (types.includes("array") || types.includes("object")) return readCollection(name, word, types.includes("array"));
@@ -148,7 +150,7 @@ function readVariable(name: string, text: string, types: readonly string[]): Jso
 function readCollection(name: string, word: string, isList: boolean): JsonValue {
   if (isList && !word.startsWith("[")) return word.split(",").map((item) => item.trim());
   try {
-    const value = JSON.parse(word) as JsonValue;
+    const value = parseExactJson(word);
     if (isList ? Array.isArray(value) : isJsonObject(value)) return value;
   } catch {
     throw refuse(name, word, "JSON");

@@ -10,6 +10,7 @@ import { errorCodeOf, messageOf } from "../../base/errors.js";
 import { isJsonObject, type JsonValue } from "../../base/json.js";
 import { canonicalJson } from "../../base/json-encoding.js";
 import { LIMITS } from "../../base/limits.js";
+import { parsePlainValue } from "../../base/plain-value.js";
 import { createValueFailure, type TemplateScope } from "../../definition/templates/templates.js";
 import type { ForEachScope } from "../../definition/model/workflow.js";
 import type { Choice } from "../model/choice.js";
@@ -38,7 +39,7 @@ export function chooseItems(choice: Choice, path: string, node: ForEachScope): I
 function readItems(value: JsonValue, { name, source }: ForEachScope, scope: TemplateScope): readonly JsonValue[] {
   const refuse = (message: string) =>
     createValueFailure(typeof source === "string" ? source : "", scope, { message, code: "ITEMS_INVALID" });
-  const items = typeof value === "string" ? (parseJson(value) ?? value) : value;
+  const items = typeof value === "string" ? (parseJson(value, refuse) ?? value) : value;
   if (!Array.isArray(items)) {
     const from = typeof source === "string" ? ` (${source})` : "";
     throw refuse(`the source of ${name}${from} is no list but ${describeValue(items)}`);
@@ -48,10 +49,11 @@ function readItems(value: JsonValue, { name, source }: ForEachScope, scope: Temp
   return items as readonly JsonValue[];
 }
 
-function parseJson(text: string): JsonValue | undefined {
+function parseJson(text: string, refuse: (message: string) => Error): JsonValue | undefined {
   try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
+    return parsePlainValue(text);
+  } catch (error) {
+    if (errorCodeOf(error) !== undefined) throw refuse(`the source cannot be taken: ${messageOf(error)}`);
     return undefined;
   }
 }

@@ -1,5 +1,6 @@
 /** The view of how a task stands after this process did its part, or found that nothing was to be done. */
 import type { JsonObject } from "../../base/json.js";
+import { formatPlainValue } from "../../base/plain-value.js";
 import type { QuestionId } from "../../base/ids.js";
 import type { QuestionEntry, TaskEntry, TaskState } from "../../engine/model/state.js";
 import { describeLostAnswers } from "../tasks/lost-answers.js";
@@ -38,7 +39,7 @@ export async function viewRun(services: Services, parts: RunViewParts): Promise<
     ...viewFailures(state),
     metrics: viewMetrics(state),
     notices: [...notices, ...lost, ...reminders],
-    output: state.task?.output === undefined ? undefined : await resolveValue(opened, state.task.output),
+    output: state.task?.output === undefined ? undefined : formatPlainValue(await resolveValue(opened, state.task.output)),
     recovery,
   };
 }

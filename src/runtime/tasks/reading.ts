@@ -3,6 +3,7 @@
  *
  * Nothing here changes a byte of the task; with a living owner the answer is the state of a moment ago.
  */
+import { formatPlainValue } from "../../base/plain-value.js";
 import { createBlobShelf } from "../../checkpoint/blobs/blobs.js";
 import { createSnapshotSource, type SummarySource } from "../../checkpoint/source.js";
 import type { QuestionId } from "../../base/ids.js";
@@ -150,7 +151,7 @@ export async function viewTask(services: Services, task: TaskStore): Promise<Tas
       ...describeRollback({ task: task.name, history: folded.history, anchor }),
     ],
     size: await measureTask(task),
-    output: state.task?.output === undefined ? undefined : await resolveValue(opened, state.task.output),
+    output: state.task?.output === undefined ? undefined : formatPlainValue(await resolveValue(opened, state.task.output)),
     ...residence,
     ...(residence.new_here === undefined || state.task === undefined
       ? {}

@@ -6,6 +6,7 @@
  */
 import { parseExactJson } from "../../base/exact-json.js";
 import { SplashdownError, isErrorCode } from "../../base/errors.js";
+import { encodeValue } from "../../base/json-encoding.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import { readAmounts, type LimitName } from "../../engine/rules/questions/limit-amounts.js";
 import type { QuestionEntry } from "../../engine/model/state.js";
@@ -21,13 +22,15 @@ const TRIES_MAX = 100;
 /**
  * Records an answer; of several at once the first counts.
  *
- * Shape: the question as it stands with it. Errors: QUESTION_CLOSED with who answered and when, ANSWER_INVALID.
+ * Shape: a value comes in plain; the question as it stands with the answer. Errors: QUESTION_CLOSED with who answered and
+ * when, ANSWER_INVALID; VALUE_UNSUPPORTED, VALUE_TOO_DEEP for a value that cannot be stored.
  */
 export async function submitAnswer(
   control: ControlDeps,
   question: QuestionEntry,
-  given: AnswerInput,
+  said: AnswerInput,
 ): Promise<{ readonly answer: Answer; readonly question: QuestionEntry }> {
+  const given = said.value === undefined ? said : { ...said, value: encodeValue(said.value) };
   if (question.wizard !== undefined) return moveOn(control, question, given);
   const { answer, value } = readChoice(question, given);
   requireOption(control.task.name, question, { answer, ...valueOf(value) });

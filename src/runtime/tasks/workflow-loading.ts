@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject } from "../../base/json.js";
 import { compareDefinitions, type DefinitionComparison } from "../../definition/compare.js";
 import { PROVIDER_OF_ROUTES, PROVIDER_OTHERWISE } from "../../definition/model/defaults.js";
 import { formatFaults, type DefinitionFault } from "../../definition/faults/fault.js";
-import { givenValues, resolveInputs, type GivenInput } from "../../definition/model/inputs.js";
+import { givenFromOutside, resolveInputs, type GivenInput } from "../../definition/model/inputs.js";
 import { loadWorkflow, type WorkflowSource } from "../../definition/loader.js";
 import type { EffectiveSettings } from "../../definition/settings/settings.js";
 import { initTemplates } from "../../definition/templates/templates.js";
@@ -39,7 +39,7 @@ export async function prepareWorkflow(services: Services, options: RunOptions): 
   const workflow = await loadGiven(services, options.workflow);
   const definition = applyModelFlags(workflow.definition, options);
   const texts = Object.entries(options.inputTexts ?? {}).map(([name, text]): [string, GivenInput] => [name, { text }]);
-  const given = { ...givenValues(options.inputs ?? {}), ...Object.fromEntries(texts) };
+  const given = { ...givenFromOutside(options.inputs ?? {}), ...Object.fromEntries(texts) };
   const inputs = resolveNamed(definition, given, options.workflow);
   const settings = services.settingsOf(definition);
   requireReadable(services, settings);

@@ -3,6 +3,7 @@
  *
  * Owns: what `openSplashdown` asks before it uses such settings, and what is told of those it does not use.
  */
+import { readUtf8 } from "../../base/utf8-text.js";
 import { resolve } from "node:path";
 import { readBoundedFile } from "../../base/bounded-file.js";
 import { SplashdownError } from "../../base/errors.js";
@@ -35,7 +36,11 @@ export interface Waiting {
 
 /** Never more of it than a settings file may have; its reader says so. */
 export async function readSettingsText(path: string): Promise<string> {
-  return (await readBoundedFile(path, { sizeBytesMax: LIMITS.settingsFileBytesMax })).toString("utf8");
+  const read = readUtf8(await readBoundedFile(path, { sizeBytesMax: LIMITS.settingsFileBytesMax }));
+  if ("text" in read) return read.text;
+  throw new SplashdownError("SETTING_INVALID", `${path} ${read.problem}; save it in that encoding`, {
+    details: { file: path },
+  });
 }
 
 /** Shape: `undefined` where the folder has no such file. Errors: SETTING_INVALID. */

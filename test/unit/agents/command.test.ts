@@ -245,7 +245,7 @@ describe("a command specialist's report", () => {
     const raw = (long as unknown as { error: { details: { raw: string } } }).error.details.raw;
     expect(raw).toHaveLength(16 * 1024 + "… (100000 bytes)".length);
     expect(await room.perform(shell("printf '\\377'"))).toMatchObject({
-      error: { code: "STEP_OUTPUT_INVALID", message: "stdout is not UTF-8 text" },
+      error: { code: "STEP_OUTPUT_INVALID", message: "stdout is not UTF-8 text: byte 0xff at offset 0" },
     });
   });
 

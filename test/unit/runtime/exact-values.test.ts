@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import type { RunView } from "../../../src/index.js";
-import { parseJsonFlag, readInputsFile } from "../../../src/cli/command/flags.js";
+import { parseJsonFlag } from "../../../src/cli/command/flags.js";
+import { readInputsFile } from "../../../src/cli/command/inputs-file.js";
 import { openSplashdownInMemory } from "../../support/library-place.js";
 import {
   answer,

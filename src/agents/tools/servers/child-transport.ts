@@ -11,6 +11,7 @@ import { selectErrorLine } from "../../../base/error-lines.js";
 import { SplashdownError } from "../../../base/errors.js";
 import { LIMITS } from "../../../base/limits.js";
 import { LineSplitter } from "../../../base/line-splitter.js";
+import { judgeMessageText } from "./exact-message.js";
 import type { Child, ChildSpec, ProcessHost, ProcessIdentity } from "../../../process/contract.js";
 
 export interface ChildTransportOptions {
@@ -45,7 +46,7 @@ export class ChildTransport implements Transport {
 
   async start(): Promise<void> {
     const { processes, spec } = this.options;
-    const lines = new LineSplitter((line, isCut) => this.#take(line, isCut), LIMITS.toolMessageBytesMax);
+    const lines = new LineSplitter((...line) => this.#take(...line), LIMITS.toolMessageBytesMax);
     const child = await processes.spawn({
       ...spec,
       keepsInput: true,
@@ -97,9 +98,9 @@ export class ChildTransport implements Transport {
     return [this.failure?.message ?? "", strange, errorLine].filter((part) => part !== "").join("; ");
   }
 
-  #take(line: string, isCut: boolean): void {
+  #take(line: string, isCut: boolean, problem?: string): void {
     if (line.trim() === "") return;
-    const message = this.#parse(line, isCut);
+    const message = this.#parse(isCut ? line : judgeMessageText(line, problem), isCut);
     if (message !== undefined) this.onmessage?.(message);
   }
 

@@ -18,6 +18,7 @@ import type {
   ConnectedServer,
 } from "../../outcome/connected-server.js";
 import type { ProcessHost } from "../../../process/contract.js";
+import { createExactFetch, UNREADABLE } from "./exact-message.js";
 import { ChildTransport, type ServerRecord } from "./child-transport.js";
 
 export interface ConnectionDeps {
@@ -69,10 +70,10 @@ function openTransport(
     });
   }
   const url = new URL(reach.url);
-  const requestInit = { headers: { ...reach.headers } };
+  const how = { requestInit: { headers: { ...reach.headers } }, fetch: createExactFetch(fetch) };
   return reach.by === "http"
-    ? new sdk.StreamableHTTPClientTransport(url, { requestInit })
-    : new sdk.SSEClientTransport(url, { requestInit });
+    ? new sdk.StreamableHTTPClientTransport(url, how)
+    : new sdk.SSEClientTransport(url, how);
 }
 
 interface ConnectionEnds {
@@ -175,8 +176,16 @@ export class ServerConnection implements ConnectedServer {
     return new SplashdownError("STEP_TIMEOUT", `the tool ${tool} of server ${server} ${what}`, { cause, details });
   }
 
+  /** It was answered, so the call was made. */
+  #unreadable(tool: string, error: unknown): SplashdownError {
+    const { server } = this.ends.place;
+    const text = `what ${tool} of the server ${server} answered cannot be taken: ${messageOf(error)}`;
+    return new SplashdownError("VALUE_UNSUPPORTED", text, { details: { server, tool, sent: true, answered: true } });
+  }
+
   #callFailure({ tool, timeoutMs }: ServerCall, error: unknown): SplashdownError {
     const details = { tool, sent: true };
+    if (isUnreadable(error)) return this.#unreadable(tool, error);
     const code = sdkCodeOf(error);
     const isSilent = code === "REQUEST_TIMEOUT";
     const advice = "raise timeout of the server, or have the tool tell its progress";
@@ -198,14 +207,15 @@ function sdkCodeOf(error: unknown): unknown {
   return typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
 }
 
+function isUnreadable(error: unknown): boolean {
+  return typeof error === "object" && error !== null && "data" in error && error.data === UNREADABLE;
+}
+
+/** All of it came from JSON. */
 function readAnswer({ content, structuredContent, isError }: CallToolResult): ServerAnswer {
-  const plain = JSON.parse(JSON.stringify({ content, structured: structuredContent })) as {
-    readonly content?: readonly JsonObject[];
-    readonly structured?: JsonValue;
-  };
   return {
-    content: plain.content ?? [],
-    ...(plain.structured === undefined ? {} : { structured: plain.structured }),
+    content: (content as readonly unknown[] as readonly JsonObject[] | undefined) ?? [],
+    ...(structuredContent === undefined ? {} : { structured: structuredContent as JsonValue }),
     isError: isError === true,
   };
 }

@@ -1,6 +1,7 @@
 /** What an MCP server answered, as it is recorded and as a model is shown it. */
 import { SplashdownError } from "../../../base/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../base/json.js";
+import { formatJsonText, formatPlainValue } from "../../../base/plain-value.js";
 import { encodeValue } from "../../../base/json-encoding.js";
 import type { ServerAnswer } from "../../outcome/connected-server.js";
 
@@ -17,7 +18,7 @@ export function describeContent(value: JsonValue): string | undefined {
   if (!isJsonObject(value) || !Array.isArray(value["content"])) return undefined;
   const { structured } = value;
   const blocks = (value["content"] as readonly JsonValue[]).filter(isJsonObject).map(describeBlock);
-  return [...blocks, ...(structured === undefined ? [] : [JSON.stringify(structured)])].join("\n");
+  return [...blocks, ...(structured === undefined ? [] : [formatJsonText(formatPlainValue(structured))])].join("\n");
 }
 
 function describeBlock(block: JsonObject): string {
