@@ -131,7 +131,8 @@ function judgeNumber(number: string, isFraction: boolean): string | undefined {
   const value = Number(number);
   const shown = number.length > SHOWN_CHARS_MAX ? `${number.slice(0, SHOWN_CHARS_MAX)}…` : number;
   if (!Number.isFinite(value)) return `the number ${shown} is too large to be held`;
-  if (value === 0) return /[1-9]/.test(number.split(/e/i)[0] ?? "") ? `the number ${shown} is too small to be held` : undefined;
+  if (value === 0)
+    return /[1-9]/.test(number.split(/e/i)[0] ?? "") ? `the number ${shown} is too small to be held` : undefined;
   if (Number.isSafeInteger(value) || (isFraction && isHeld(number, value))) return undefined;
   return `the ${isFraction ? "number" : "whole number"} ${shown} cannot be held exactly; give it as a text`;
 }

@@ -86,7 +86,7 @@ export class DoorRoom {
     "answer --output": (document) => this.#answer(document.toString("utf8")),
     "a nested input": (document) => this.#nest(document.toString("utf8")),
     "items of a for_each": (document) => this.#each(`[${document.toString("utf8")}]`),
-    "settings": (document) => this.#readSettings(document),
+    settings: (document) => this.#readSettings(document),
     "a workflow file": (document) => this.#runFile(document),
   };
 
@@ -148,7 +148,8 @@ export class DoorRoom {
   }
 
   #nest(text: string): Promise<unknown> {
-    const inner = "workflow: {name: inner, input: {x: {type: object}}}\nsteps: [{name: s, value: \"1\"}]\noutput: {w: \"{{ workflow.input.x.v.w }}\"}\n";
+    const inner =
+      'workflow: {name: inner, input: {x: {type: object}}}\nsteps: [{name: s, value: "1"}]\noutput: {w: "{{ workflow.input.x.v.w }}"}\n';
     const file = this.#write(Buffer.from(inner), ".yaml");
     const step = { name: "c", type: "workflow", workflow: file, input_mapping: { x: "{{ workflow.input.t }}" } };
     const workflow = { input: { t: { type: "string" } } };
@@ -177,7 +178,9 @@ export class DoorRoom {
 
   async #runFile(document: Buffer): Promise<unknown> {
     const head = Buffer.from("workflow: {name: f, input: {x: {type: object, required: false, default: ");
-    const tail = Buffer.from('}}}\nsteps: [{name: s, type: set, value: "1"}]\noutput: {w: "{{ workflow.input.x.v.w }}"}\n');
+    const tail = Buffer.from(
+      '}}}\nsteps: [{name: s, type: set, value: "1"}]\noutput: {w: "{{ workflow.input.x.v.w }}"}\n',
+    );
     const file = this.#write(Buffer.concat([head, document, tail]), ".yaml");
     const view = await this.#library.run({ workflow: file, task: this.#next() });
     return (requireDone(view).output as { readonly w: unknown }).w;

@@ -81,7 +81,10 @@ function judge(value: number | bigint, source: string): string | undefined {
   if (/^[-+]?0\d+$/.test(source)) return `${source} has a leading zero; write ${value}, or "${source}" for the text`;
   if (typeof value === "bigint") return findInexactNumber(String(value));
   if (Number.isNaN(value) || /inf/i.test(source)) return `${source} is not a number that JSON has`;
-  const written = source.replace(/^\+/, "").replace(/^(-?)\./, "$10.").replace(/\.(?=$|[eE])/, "");
+  const written = source
+    .replace(/^\+/, "")
+    .replace(/^(-?)\./, "$10.")
+    .replace(/\.(?=$|[eE])/, "");
   return findInexactNumber(written);
 }
 

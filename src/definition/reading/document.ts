@@ -361,6 +361,9 @@ function checkNumber(walk: Walk, scalar: Scalar, path: FaultPath): JsonValue {
 
 /** As JSON writes it: `.5`, `+1.5` and `1.` are numbers of YAML alone, `0x10` is one of its own. */
 function written(source: string): string {
-  const plain = source.replace(/^\+/, "").replace(/^(-?)\./, "$10.").replace(/\.(?=$|[eE])/, "");
+  const plain = source
+    .replace(/^\+/, "")
+    .replace(/^(-?)\./, "$10.")
+    .replace(/\.(?=$|[eE])/, "");
   return /^-?[\d.]+(?:[eE][-+]?\d+)?$/.test(plain) ? plain : "0";
 }

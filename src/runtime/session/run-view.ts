@@ -39,7 +39,8 @@ export async function viewRun(services: Services, parts: RunViewParts): Promise<
     ...viewFailures(state),
     metrics: viewMetrics(state),
     notices: [...notices, ...lost, ...reminders],
-    output: state.task?.output === undefined ? undefined : formatPlainValue(await resolveValue(opened, state.task.output)),
+    output:
+      state.task?.output === undefined ? undefined : formatPlainValue(await resolveValue(opened, state.task.output)),
     recovery,
   };
 }

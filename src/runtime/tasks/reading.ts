@@ -151,7 +151,8 @@ export async function viewTask(services: Services, task: TaskStore): Promise<Tas
       ...describeRollback({ task: task.name, history: folded.history, anchor }),
     ],
     size: await measureTask(task),
-    output: state.task?.output === undefined ? undefined : formatPlainValue(await resolveValue(opened, state.task.output)),
+    output:
+      state.task?.output === undefined ? undefined : formatPlainValue(await resolveValue(opened, state.task.output)),
     ...residence,
     ...(residence.new_here === undefined || state.task === undefined
       ? {}

@@ -18,10 +18,10 @@ async function fetchBody(type: string, body: Uint8Array): Promise<{ body?: unkno
   let seen: unknown;
   const take = ({ input }: { readonly input: { readonly v: unknown } }) => void (seen = input.v);
   const steps = [
-    { name: "h", url: server.url, effects: "none" },
-    { name: "see", depends_on: ["h"], input: { v: "{{ h.output.body }}" }, effects: "none", function: take },
+    { name: "h", url: server.url, effects: "none" as const },
+    { name: "see", depends_on: ["h"], input: { v: "{{ h.output.body }}" }, effects: "none" as const, function: take },
   ];
-  const view = await splashdown.run({ workflow: { workflow: { name: "encodings" }, steps } as never });
+  const view = await splashdown.run({ workflow: { workflow: { name: "encodings" }, steps } });
   return { body: seen, reason: view.reason };
 }
 

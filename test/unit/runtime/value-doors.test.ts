@@ -46,7 +46,11 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
   "a 64-bit number with an exponent": { value: "9007199254740993e0", expected: NOT_HELD, other: EXPONENT },
   "a number that is too large": { value: "1e999", expected: TOO_LARGE },
-  "a number that is too small": { value: "1e-400", expected: refused(/w: the number 1e-400 is too small/), other: EXPONENT },
+  "a number that is too small": {
+    value: "1e-400",
+    expected: refused(/w: the number 1e-400 is too small/),
+    other: EXPONENT,
+  },
   "a large number that is exact": { value: "1e22", expected: exact(1e22), other: EXPONENT },
   "a fraction": { value: "0.1", expected: exact(0.1) },
   "-0": { value: "-0", expected: exact(-0) },
@@ -75,9 +79,13 @@ const ROWS: Readonly<Record<string, Row>> = {
   "a date": { value: '"2026-06-07"', expected: exact("2026-06-07") },
   "a text of digits": { value: '"00123456789012345678"', expected: exact("00123456789012345678") },
   "an empty text": { value: '""', expected: exact("") },
-  "nothing": { value: "null", expected: exact(null) },
+  nothing: { value: "null", expected: exact(null) },
   "an empty list": { value: "[]", expected: exact([]) },
-  "an empty document": { document: Buffer.alloc(0), expected: MALFORMED, other: { "items of a for_each": exact(undefined) } },
+  "an empty document": {
+    document: Buffer.alloc(0),
+    expected: MALFORMED,
+    other: { "items of a for_each": exact(undefined) },
+  },
   "a document without it": {
     document: Buffer.from('{"v": {}}'),
     expected: refused(/w is not defined/),
@@ -90,7 +98,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     other: IN_FILES(refused(/the key \$t is not allowed/)),
   },
   "a key constructor": { value: '{"constructor": 1}', expected: exact({ constructor: 1 }) },
-  "NaN": {
+  NaN: {
     value: "NaN",
     expected: MALFORMED,
     // YAML 1.2 has it as a text.

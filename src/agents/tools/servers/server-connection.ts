@@ -71,9 +71,7 @@ function openTransport(
   }
   const url = new URL(reach.url);
   const how = { requestInit: { headers: { ...reach.headers } }, fetch: createExactFetch(fetch) };
-  return reach.by === "http"
-    ? new sdk.StreamableHTTPClientTransport(url, how)
-    : new sdk.SSEClientTransport(url, how);
+  return reach.by === "http" ? new sdk.StreamableHTTPClientTransport(url, how) : new sdk.SSEClientTransport(url, how);
 }
 
 interface ConnectionEnds {
