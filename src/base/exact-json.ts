@@ -147,7 +147,9 @@ function digitsOf(number: string): string {
   const [, whole = "", fraction = "", exponent = "0"] = /^-?(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/.exec(number) ?? [];
   const digits = (whole + fraction).replace(/^0+/, "");
   const power = Number(exponent) - fraction.length + digits.length;
-  return `${digits.replace(/0+$/, "")}e${power}`;
+  let end = digits.length;
+  while (digits[end - 1] === "0") end -= 1;
+  return `${digits.slice(0, end)}e${power}`;
 }
 
 function endOfString(text: string, from: number): number {
