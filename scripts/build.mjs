@@ -1,9 +1,10 @@
-// Builds dist/ from src/: generates types and validators from the schemas, writes the types, bundles the modules, and marks the command as
-// executable. It is built in a folder beside dist/, which then takes its name: a program that runs meanwhile keeps its files,
+// Builds dist/ from src/: generates types and validators from the schemas, writes the types, bundles the modules, marks the command
+// as executable, and writes docs/reference/ out of it. It is built in a folder beside dist/, which then takes its name: a program that runs meanwhile keeps its files,
 // and a build that is cut off changes nothing.
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 
 const { bin, exports } = JSON.parse(readFileSync("package.json", "utf8"));
@@ -12,6 +13,8 @@ const PUBLIC = [...Object.values(bin), exports["."].default].map((path) => /dist
 /** What the proofs and measurements import beside it. */
 const FOR_PROOFS = [
   "cli/main",
+  "cli/program",
+  "cli/reference/pages",
   "base/digest",
   "base/node-file-system",
   "checkpoint/format/names",
@@ -48,9 +51,37 @@ try {
   });
   for (const path of Object.values(bin)) chmodSync(path.replace(/^(?:\.\/)?dist/, fresh), 0o755);
   chmodSync(fresh, 0o755);
+  await writeReference();
   while (!takesName(fresh)) moveAway();
 } finally {
   rmSync(fresh, { recursive: true, force: true });
+}
+
+/** docs/reference/, out of what was just built. */
+async function writeReference() {
+  const load = (path) => import(pathToFileURL(resolve(fresh, path)).href);
+  const [{ createProgram }, { formatReference }] = await Promise.all([
+    load("cli/program.js"),
+    load("cli/reference/pages.js"),
+  ]);
+  const pages = formatReference(createProgram({ streams: {} }, "0"), readDeclarations());
+  mkdirSync("docs/reference", { recursive: true });
+  for (const [name, text] of pages) writeFileSync(join("docs/reference", name), text);
+}
+
+/** The declarations of what a program can import, by title. */
+function readDeclarations() {
+  const files = {
+    openSplashdown: "runtime/open",
+    Splashdown: "runtime/contract",
+    defineWorkflow: "runtime/define-workflow",
+    "The context of a function": "agents/functions/function-context",
+    SplashdownError: "base/errors",
+  };
+  const read = (path) => readFileSync(join(fresh, `${path}.d.ts`), "utf8");
+  const own = (path) => read(path).replaceAll(/^(?:import|export type) .*;\n/gm, "");
+  const rest = Object.entries(files).map(([title, path]) => [title, own(path)]);
+  return new Map([["Exports", read("index")], ...rest]);
 }
 
 function takesName(folder) {

@@ -113,8 +113,9 @@ const MAY_IMPORT_WITHIN: Readonly<Record<string, Readonly<Record<string, readonl
   cli: {
     terminal: [],
     command: ["terminal"],
+    reference: [],
     text: ["terminal", "command"],
-    verbs: ["terminal", "command", "text"],
+    verbs: ["terminal", "command", "text", "reference"],
     ".": ["terminal", "command", "verbs"],
   },
 };

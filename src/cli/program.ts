@@ -6,6 +6,7 @@ import { registerAudit } from "./verbs/audit.js";
 import { registerCheckpoints, registerDebug } from "./verbs/checkpoints.js";
 import type { CliDeps } from "./terminal/deps.js";
 import { registerCompletion } from "./verbs/completion.js";
+import { registerExplain } from "./verbs/explain.js";
 import { registerGraph } from "./verbs/graph.js";
 import { registerGuide } from "./verbs/guide.js";
 import { registerInit } from "./verbs/init.js";
@@ -27,6 +28,7 @@ Begin with:
   splashdown run workflow.yaml         start a task; killed or crashed, the same command goes on
   splashdown list                      what runs, waits, crashed or is done
   splashdown show TASK                 one task in full, with the commands that answer its questions
+  splashdown explain WORD              a key, a verb, an error code or an exit status explained
 
 Output: the answer on stdout, everything else on stderr; --json prints one JSON document.
 Exit status: 0 done, 1 unexpected, 2 usage, 3 partial, 4 failed, 10 not found, 11 owned, 12 key, 13 damaged,
@@ -75,6 +77,7 @@ export function createProgram(deps: CliDeps, version: string): Command {
   registerMcp(program, deps);
   registerStore(program, deps);
   registerTrust(program, deps);
+  registerExplain(program, deps);
   registerCompletion(program, deps);
   for (const command of allCommands(program)) command.exitOverride().configureOutput(program.configureOutput());
   return program;

@@ -28,7 +28,7 @@ export const VERBS = [
     "pause",
   ] as const),
   ...(["stop", "checkpoints", "debug", "keys", "validate", "doctor", "config", "audit", "graph", "init"] as const),
-  ...(["metrics", "mcp", "store", "trust", "completion"] as const),
+  ...(["metrics", "mcp", "store", "trust", "explain", "completion"] as const),
 ];
 
 /** But for what names a store itself, a help, and the import of a bundle, which is done elsewhere. */

@@ -18,7 +18,7 @@ function listCommands(text: string): string[] {
         .replace(/^\S+.* && (?=splashdown )/, "")
         .replaceAll(/\s+/g, " "),
     )
-    .filter((line) => line.startsWith("splashdown ") && !line.startsWith("splashdown explain"))
+    .filter((line) => line.startsWith("splashdown "))
     .flatMap((line) => [...new Set([line.replaceAll(/ ?\[[^\]]*\]/g, ""), line.replaceAll(/[[\]]/g, "")])]);
 }
 

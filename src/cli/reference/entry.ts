@@ -1,0 +1,49 @@
+/** What the reference says of one word: a key of a file, a verb, an error code, an exit status, a variable. */
+
+interface EntryBase {
+  /** As it is written: `step.effects`, `debug replay`, `STEP_FAILED`, `22`, `SPLASHDOWN_STORE`. */
+  readonly name: string;
+  readonly text: string;
+}
+
+export interface KeyEntry extends EntryBase {
+  readonly kind: "key" | "setting";
+  /** What the key belongs to: `step`, `checkpoint_config`, or a file's name at the top. */
+  readonly owner: string;
+  readonly key: string;
+  /** In words, such as `text`, `list of step`, `none | idempotent | external`. */
+  readonly type: string;
+  readonly default?: string;
+  readonly required: boolean;
+  /** Where its owner stands, such as `phases[].specialists[]`; the nearest places only. */
+  readonly places: readonly string[];
+  /** One line of YAML. */
+  readonly example: string;
+}
+
+export interface VerbEntry extends EntryBase {
+  readonly kind: "verb";
+  /** What `--help` prints. */
+  readonly help: string;
+}
+
+export interface CodeEntry extends EntryBase {
+  readonly kind: "error";
+  readonly exit_status: number;
+  /** What to do; `{name}` stands for a detail of the error. */
+  readonly remedy: string;
+  /** True where a later try may go well. */
+  readonly retryable: boolean;
+}
+
+export interface StatusEntry extends EntryBase {
+  readonly kind: "status";
+  /** The codes that end with it. */
+  readonly codes: readonly string[];
+}
+
+export interface VariableEntry extends EntryBase {
+  readonly kind: "variable";
+}
+
+export type Entry = KeyEntry | VerbEntry | CodeEntry | StatusEntry | VariableEntry;
