@@ -63,8 +63,7 @@ function partsOf(value: JsonValue, node: JsonObject, inner: JsonObject): readonl
 
 /** One line of YAML. */
 export function formatExample(key: string, value: JsonValue): string {
-  return stringify({ [key]: value }, { collectionStyle: "flow", lineWidth: 0, flowCollectionPadding: true })
-    .trim()
-    .replace(/^\{ ([\s\S]*) \}$/, "$1")
-    .replaceAll(/\s*\n\s*/g, " ");
+  const text = stringify({ [key]: value }, { collectionStyle: "flow", lineWidth: 0, flowCollectionPadding: true }).trim();
+  const lines = text.replace(/^\{ ([\s\S]*) \}$/, "$1").split("\n");
+  return lines.map((line) => line.trim()).join(" ");
 }
