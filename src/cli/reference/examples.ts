@@ -63,7 +63,10 @@ function partsOf(value: JsonValue, node: JsonObject, inner: JsonObject): readonl
 
 /** One line of YAML. */
 export function formatExample(key: string, value: JsonValue): string {
-  const text = stringify({ [key]: value }, { collectionStyle: "flow", lineWidth: 0, flowCollectionPadding: true }).trim();
+  const text = stringify(
+    { [key]: value },
+    { collectionStyle: "flow", lineWidth: 0, flowCollectionPadding: true },
+  ).trim();
   const lines = text.replace(/^\{ ([\s\S]*) \}$/, "$1").split("\n");
   return lines.map((line) => line.trim()).join(" ");
 }
