@@ -15,12 +15,11 @@ function listSteps(page: string): { readonly file: string; readonly name: string
 const isDeclared = ({ file, name }: { file: string; name: string }): boolean =>
   new RegExp(`(?:function|class|const|async) ${name}\\b`).test(readPage(file));
 
-/** Paths of files and folders below src/ that a page names as code. */
+/** Paths of files and folders below src/ that a page names, but for X, which stands for a name that is chosen. */
 function listPaths(page: string): string[] {
-  const code = [...page.matchAll(/`(?:src\/)?([a-z][\w-]*(?:\/[\w.-]+)+)`/g)].map(([, path = ""]) => path);
-  const rooms = new Set(readdirSync(SRC));
-  // X stands for a name that is chosen.
-  return code.filter((path) => rooms.has(path.split("/")[0] ?? "") && !path.endsWith("/X.ts"));
+  const rooms = readdirSync(SRC).filter((name) => !name.includes("."));
+  const paths = new RegExp(String.raw`(?<![\w/.-])(?:src/)?((?:${rooms.join("|")})(?:/[\w-]+)+(?:\.ts)?)`, "g");
+  return [...page.matchAll(paths)].map(([, path = ""]) => path).filter((path) => !path.endsWith("/X.ts"));
 }
 
 const isThere = (path: string): boolean => [path, `${path}.ts`].some((name) => existsSync(join(SRC, name)));
