@@ -22,6 +22,8 @@ export default defineConfig({
         },
       },
     ],
+    // Texts for people tell times by the zone of the process.
+    env: { TZ: "UTC" },
     // Against hanging alone: none of them takes a tenth of it on a quiet machine.
     testTimeout: 180_000,
     hookTimeout: 240_000,

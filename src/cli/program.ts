@@ -12,6 +12,7 @@ import { registerGuide } from "./verbs/guide.js";
 import { registerInit } from "./verbs/init.js";
 import { registerFork } from "./verbs/fork.js";
 import { registerKeys } from "./verbs/keys.js";
+import { registerList } from "./verbs/list.js";
 import { registerLogs } from "./verbs/logs.js";
 import { registerMcp } from "./verbs/mcp.js";
 import { registerMetrics } from "./verbs/metrics.js";
@@ -61,6 +62,7 @@ export function createProgram(deps: CliDeps, version: string): Command {
   registerResume(program, deps);
   registerRecover(program, deps);
   registerFork(program, deps);
+  registerList(program, deps);
   registerTasks(program, deps);
   registerLogs(program, deps);
   registerAnswer(program, deps);

@@ -74,8 +74,23 @@ function createTools(options: McpServerOptions): Tool[] {
   const { splashdown, clock, root, mayAnswer, mayLoadModules, checkModule, background } = options;
   const starts = new Starts(clock, background);
   const may = { mayAnswer, mayLoadModules };
-  const context: ToolContext = { splashdown, clock, root, ...may, checkModule, starts, told: new SeenQuestions() };
+  const context: ToolContext = {
+    splashdown: withoutSpent(splashdown),
+    clock,
+    root,
+    ...may,
+    checkModule,
+    starts,
+    told: new SeenQuestions(),
+  };
   return [...createRunTools(context), ...createQuestionTools(context), ...createReadingTools(context)];
+}
+
+/** What people look at and agents have no use for is left out: the list of tools has a bound (view-schema.ts). */
+function withoutSpent(splashdown: Splashdown): Splashdown {
+  const list: Splashdown["list"] = async (task) =>
+    (await splashdown.list(task)).map(({ spent: _spent, ...row }) => row);
+  return { ...splashdown, list };
 }
 
 function createServer(sdk: Sdk, options: McpServerOptions, tools: readonly Tool[]): Server {

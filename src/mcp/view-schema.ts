@@ -62,7 +62,17 @@ function adopt(schema: JsonValue, parts: Record<string, JsonValue>): JsonValue {
   }
   if (parts[part] === undefined) {
     parts[part] = true;
-    parts[part] = adopt((loadView("parts")["$defs"] as JsonObject)[part] as JsonValue, parts);
+    parts[part] = adopt(withoutLeftOut((loadView("parts")["$defs"] as JsonObject)[part] as JsonObject), parts);
   }
   return { ...schema, $ref: `#/$defs/${part}` };
+}
+
+/** Fields that the tools do not offer (see server.ts). */
+const LEFT_OUT: ReadonlySet<string> = new Set(["spent"]);
+
+function withoutLeftOut(schema: JsonObject): JsonObject {
+  const { properties } = schema;
+  if (!isJsonObject(properties ?? null)) return schema;
+  const kept = Object.entries(properties as JsonObject).filter(([name]) => !LEFT_OUT.has(name));
+  return { ...schema, properties: Object.fromEntries(kept) };
 }

@@ -113,6 +113,8 @@ const MASKS: readonly (readonly [RegExp, string])[] = [
   [/\b[0-9a-f]{16,64}\b/g, "HASH"],
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, "TIME"],
   [/\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?(?: UTC)?/g, "TIME"],
+  [/\d{4}-\d\d-\d\d(?= UTC| ──)(?: UTC)?/g, "DAY"],
+  [/(?<=^\d+ {2,})[0-9a-f]{8}(?= )/gm, "ID"],
   [/\d{8}T\d{9}Z/g, "TIME"],
   [/_\d{8}_\d{6}/g, "_TIME"],
   [/\b\d\d:\d\d(?::\d\d(?:\.\d+)?)?\b/g, "TIME"],

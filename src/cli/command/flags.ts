@@ -54,6 +54,17 @@ export function requireNamed(texts: readonly string[] = []): Readonly<Record<str
   throw new SplashdownError("USAGE_INVALID", `--answer ${bare} names no gate; write --answer GATE=${bare}`);
 }
 
+const SINCE_UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A length of time before now, or a date. Units: the answer in ms since the epoch. Errors: USAGE_INVALID. */
+export function parseSince(text: string, nowMs: number): number {
+  const [, count, unit = ""] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  if (count !== undefined) return nowMs - Number(count) * (SINCE_UNITS[unit] ?? 0);
+  const atMs = /^\d{4}-/.test(text) ? Date.parse(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00` : text) : NaN;
+  if (!Number.isNaN(atMs)) return atMs;
+  throw new SplashdownError("USAGE_INVALID", `--since takes 30m, 2h, 7d or a date, not ${JSON.stringify(text)}`);
+}
+
 export function parseOnUnknown(text: string): OnUnknown {
   if (text === "ask" || text === "rerun" || text === "skip" || text === "fail") return text;
   throw new SplashdownError(

@@ -8,6 +8,7 @@ import type { RunningPhaseView, RunningStepView, RunningView, Splashdown } from 
 import { systemClock } from "../../runtime/platform/system-clock.js";
 import { cleanForTerminal, formatDuration, formatPercent, type Colours } from "./output.js";
 import type { Screen } from "./screen.js";
+import { formatMoney, formatTokens, spentOf } from "./spent.js";
 import { countColumns, fitColumns } from "./text-width.js";
 
 export interface LiveFrame {
@@ -118,11 +119,10 @@ function describeFraction(fraction: number, width: number): string {
 
 function describeFigures(task: RunningView, nowMs: number): string[] {
   const { metrics, steps_done: done, blocked, checkpoint, open_questions: questions } = task;
-  const { api_calls: calls, tokens_used: tokens, cost_usd: cost, unpriced_calls: unpriced } = metrics;
-  const money = `$${cost.toFixed(4)}${unpriced === 0 ? "" : ` and ${unpriced} of unknown price`}`;
+  const spent = spentOf(metrics);
   return [
     `${done} done${blocked === 0 ? "" : `, ${blocked} held up`}`,
-    ...(calls === 0 ? [] : [formatCount(calls, "call"), formatCount(tokens, "token"), money]),
+    ...(spent.calls === 0 ? [] : [formatCount(spent.calls, "call"), formatTokens(spent), formatMoney(spent)]),
     ...(checkpoint === undefined
       ? []
       : [`checkpoint ${checkpoint.seq} ${formatSeconds((nowMs - Date.parse(checkpoint.at)) / 1000)} ago`]),

@@ -30,12 +30,11 @@ export function formatMoment(iso: string): string {
   return isTime(new Date(iso)) ? `${formatDay(iso)} ${formatClock(iso)} ${formatZone(iso)}` : iso;
 }
 
-/** How long ago, in one unit. Shape: `now`, `12 s ago`, `3 min ago`, `5 h ago`, `2 days ago`; a time to come as a moment. */
+/** How long ago, in one unit. Shape: `12 s ago`, `3 min ago`, `5 h ago`, `2 days ago`; a time to come as a moment. */
 export function formatAgo(iso: string, nowMs: number): string {
   const seconds = Math.floor((nowMs - Date.parse(iso)) / 1000);
   if (!Number.isFinite(seconds) || seconds < -60) return formatMoment(iso);
-  if (seconds < 1) return "now";
-  if (seconds < 60) return `${seconds} s ago`;
+  if (seconds < 60) return `${Math.max(0, seconds)} s ago`;
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
   if (seconds < 48 * 3600) return `${Math.floor(seconds / 3600)} h ago`;
   return `${Math.floor(seconds / 86_400)} days ago`;

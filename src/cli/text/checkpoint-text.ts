@@ -1,5 +1,4 @@
 /** One checkpoint as text that a person likes to read: `checkpoints show`. `--json` has everything. Pure. */
-import { formatCount } from "../../base/plain-text.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import { quoteArgument } from "../../base/shell-text.js";
 import {
@@ -12,6 +11,9 @@ import {
   textOf,
   type Colours,
 } from "../terminal/output.js";
+import type { MetricsView } from "../../runtime/contract.js";
+import { formatClock, formatMoment } from "../terminal/local-time.js";
+import { formatSpent, spentOf } from "../terminal/spent.js";
 import type { CommandWriter } from "../command/next-command.js";
 
 const DECISIONS_MAX = 5;
@@ -21,7 +23,7 @@ export function formatCheckpoint(view: JsonObject, colours: Colours, write: Comm
   const reference = `${textOf(view["task"])}:${textOf(view["seq"])}`;
   return [
     `${colours.bold(line(reference))}  ${colourStatus(colours, textOf(view["status"]))}: ${line(textOf(view["trigger"]))} in phase ${textOf(view["phase"])}`,
-    `${INDENT}${textOf(view["timestamp"])}, ${describeFile(view)}`,
+    `${INDENT}${formatMoment(textOf(view["timestamp"]))}, ${describeFile(view)}`,
     `${INDENT}id ${textOf(view["checkpoint_id"])}`,
     ...noteOf("note", view["note"]),
     ...noteOf("metadata", view["metadata"]),
@@ -84,7 +86,7 @@ function formatDecisions(decisions: readonly JsonObject[]): string[] {
   return [
     ...(cut === 0 ? [] : [`… ${cut} earlier`]),
     ...shown.flatMap(({ timestamp, agent, description, rationale }) => [
-      line(`${textOf(timestamp).slice(11, 19)} ${textOf(agent)}: ${textOf(description)}`),
+      line(`${formatClock(textOf(timestamp))} ${textOf(agent)}: ${textOf(description)}`),
       ...(textOf(rationale) === "" ? [] : [`${INDENT}because ${line(textOf(rationale))}`]),
     ]),
   ];
@@ -94,10 +96,9 @@ function formatFigures({ steps, metrics }: JsonObject): string[] {
   const { done, failed, skipped, open } = (steps ?? {}) as JsonObject;
   const figures = (metrics ?? {}) as JsonObject;
   const number = (name: string): number => Number(figures[name] ?? 0);
-  const unpriced = number("unpriced_calls");
   return [
     `steps ${textOf(done)} done, ${textOf(failed)} failed, ${textOf(skipped)} skipped, ${textOf(open)} open`,
-    `${formatDuration(number("elapsed_time"))} of work, ${formatCount(number("api_calls"), "call")}, ${formatCount(number("tokens_used"), "token")}, $${number("cost_usd").toFixed(4)}${unpriced === 0 ? "" : ` and ${formatCount(unpriced, "call")} of unknown price`}, memory up to ${number("memory_peak")} MiB`,
+    `${formatDuration(number("elapsed_time"))} of work, ${formatSpent(spentOf(metrics as unknown as MetricsView))}, memory up to ${number("memory_peak")} MiB`,
   ];
 }
 

@@ -1,8 +1,9 @@
 /** The text of a run's end and of a resume plan. */
-import { formatCount } from "../../base/plain-text.js";
 import { quoteArgument } from "../../base/shell-text.js";
 import type { FailureView, PlanView, QuestionView, RunView } from "../../runtime/contract.js";
 import type { Streams } from "../terminal/deps.js";
+import { formatMoment } from "../terminal/local-time.js";
+import { formatSpent, spentOf } from "../terminal/spent.js";
 import type { CommandWriter } from "../command/next-command.js";
 import { cleanForTerminal, colourStatus, coloursOf, formatDuration, formatSize, textOf } from "../terminal/output.js";
 
@@ -32,7 +33,7 @@ export function formatRun(view: RunView, streams: Streams, write: CommandWriter)
 
 function formatNext({ next, resume_at: until }: RunView): string[] {
   if (next === undefined) return [];
-  return [until === undefined ? `  ${formatGoingOn(next)}` : `  paused until ${until}; then: ${next}`];
+  return [until === undefined ? `  ${formatGoingOn(next)}` : `  paused until ${formatMoment(until)}; then: ${next}`];
 }
 
 /** A command, or what to do where none is enough. */
@@ -63,14 +64,7 @@ function countOf(count: number, what: string): string {
 }
 
 function formatCost({ metrics }: RunView): string[] {
-  if (metrics.api_calls === 0) return [];
-  const unpriced =
-    metrics.unpriced_calls === 0 ? "" : `, ${formatCount(metrics.unpriced_calls, "call")} of unknown price`;
-  const { uncounted_calls: cut = 0 } = metrics;
-  const uncounted = cut === 0 ? "" : ` and those of ${formatCount(cut, "call")} that nobody told`;
-  return [
-    `  ${formatCount(metrics.api_calls, "model call")}, ${formatCount(metrics.tokens_used, "token")}${uncounted}, $${metrics.cost_usd.toFixed(4)}${unpriced}`,
-  ];
+  return metrics.api_calls === 0 ? [] : [`  ${formatSpent(spentOf(metrics))}`];
 }
 
 function formatOutput(view: RunView, write: CommandWriter): string[] {
@@ -86,7 +80,9 @@ export function formatQuestion(question: QuestionView): string[] {
   const until =
     question.expires_at === undefined || question.on_expire === undefined
       ? []
-      : [`    until ${question.expires_at}; then it answers itself: ${cleanForTerminal(question.on_expire)}`];
+      : [
+          `    until ${formatMoment(question.expires_at)}; then it answers itself: ${cleanForTerminal(question.on_expire)}`,
+        ];
   return [
     `  ? ${cleanForTerminal(question.text).replaceAll("\n", "\n    ")}`,
     ...(question.items === undefined ? question.options.map(formatOption) : formatItems(question)),

@@ -3,6 +3,7 @@
  *
  * Time in which nobody worked on the task (crashed, paused, waiting) is cut out: all of it is one column, `┊`.
  */
+import { formatMoment } from "../terminal/local-time.js";
 import type { TimelineLane, TimelineMarkKind, TimelineView } from "../../runtime/contract.js";
 import type { Colours } from "../terminal/output.js";
 import { cleanForTerminal, formatDuration } from "../terminal/output.js";
@@ -43,7 +44,7 @@ export function formatTimeline(view: TimelineView, { width, colours }: TimelineT
     `${shorten(name, label).padEnd(label)} ${bar} ${note}`.trimEnd();
   const cut = view.lanes.length - lanes.length;
   return [
-    `${cleanForTerminal(view.task)}  ${view.from} to ${view.to}, ${formatDuration(axis.workedMs / 1000)} of work`,
+    `${cleanForTerminal(view.task)}  ${formatMoment(view.from)} to ${formatMoment(view.to)}, ${formatDuration(axis.workedMs / 1000)} of work`,
     ...view.phases.map((phase) =>
       row(
         `${phase.number} ${phase.name}`,

@@ -7,6 +7,7 @@ import type { CliDeps, Streams } from "../terminal/deps.js";
 import { formatDifferences } from "../text/diff-text.js";
 import { CHECKPOINT, CHECKPOINT_TASK, withinTask } from "../command/flags.js";
 import { cleanForTerminal, coloursOf, formatChecks, formatSize, formatTable } from "../terminal/output.js";
+import { formatMoment } from "../terminal/local-time.js";
 import { registerReplay } from "./replay.js";
 import { registerRetention } from "./retention.js";
 import { describeStatuses, READING_STATUSES, withSplashdown } from "../command/verb.js";
@@ -91,21 +92,26 @@ function registerReplayAndDiff(group: Command, deps: CliDeps): void {
     });
 }
 
+/** An id is shown by its beginning, which is enough to name it; the task where there are several. */
 function formatCheckpoints(checkpoints: readonly CheckpointView[]): string {
   if (checkpoints.length === 0) return "no checkpoints";
+  const isOfSeveral = new Set(checkpoints.map(({ task }) => task)).size > 1;
   const rows = checkpoints.map((checkpoint) => [
-    checkpoint.task,
+    ...(isOfSeveral ? [checkpoint.task] : []),
     String(checkpoint.seq),
-    checkpoint.checkpoint_id,
+    checkpoint.checkpoint_id.slice(0, ID_CHARS),
     String(checkpoint.phase),
     checkpoint.trigger,
     checkpoint.status,
-    checkpoint.timestamp,
+    formatMoment(checkpoint.timestamp),
     placeOf(checkpoint),
     checkpoint.note ?? "",
   ]);
-  return formatTable(["TASK", "SEQ", "CHECKPOINT", "PHASE", "TRIGGER", "STATUS", "TIME", "FILE", ""], rows);
+  const head = ["SEQ", "CHECKPOINT", "PHASE", "TRIGGER", "STATUS", "TIME", "FILE", ""];
+  return formatTable([...(isOfSeveral ? ["TASK"] : []), ...head], rows);
 }
+
+const ID_CHARS = 8;
 
 function placeOf({ size, reachable, pinned }: CheckpointView): string {
   if (reachable === false) return "unreachable";

@@ -4,12 +4,15 @@ import type { Command } from "commander";
 import type { CheckpointMetrics, Distribution, MetricsReport } from "../../runtime/contract.js";
 import type { CliDeps } from "../terminal/deps.js";
 import { cleanForTerminal, formatDuration, formatSize, formatTable } from "../terminal/output.js";
+import { formatMoneyCell, formatSpent, formatTokensCell } from "../terminal/spent.js";
 import { describeStatuses, READING_STATUSES, withSplashdown } from "../command/verb.js";
 
 export function registerMetrics(program: Command, deps: CliDeps): void {
   program
     .command("metrics")
-    .description("checkpoint duration, size and frequency, recoveries, storage; of one task or over all")
+    .description(
+      "checkpoints, recoveries, storage, and model calls with tokens and cost per day; of one task or over all",
+    )
     .argument("[task]", "task name, id or workflow name")
     .addHelpText("after", describeStatuses(READING_STATUSES))
     .action(async (task: string | undefined, _flags: object, command: Command) => {
@@ -32,14 +35,21 @@ export function formatMetrics(view: MetricsReport): string {
       `${formatSize(storage.total)}: journal ${formatSize(storage.journal)}, snapshots ${formatSize(storage.snapshots)}, large values ${formatSize(storage.blobs)}, deliverables ${formatSize(storage.deliverables)}, other ${formatSize(storage.other)}`,
     ],
   ];
+  const { total, call_duration: calls, by_day: days } = view.spent;
+  rows.push(["model_calls", formatSpent(total)]);
+  if (calls.count > 0) rows.push(["model_call_duration", describe(calls, formatMs, "call")]);
+  const byDay = formatTable(
+    ["DAY", "CALLS", "TOKENS", "COST"],
+    days.map((day) => [day.day, String(day.calls), formatTokensCell(day), formatMoneyCell(day)]),
+  );
   const passed = view.passed_over.map(({ task, why }) => `passed over ${task}: ${cleanForTerminal(why)}`);
-  return [formatTable(["METRIC", count], rows), ...passed].join("\n");
+  return [formatTable(["METRIC", count], rows), ...(days.length === 0 ? [] : ["", byDay]), ...passed].join("\n");
 }
 
-function describe(values: Distribution, format: (value: number) => string): string {
+function describe(values: Distribution, format: (value: number) => string, of = "file"): string {
   if (values.count === 0) return "no files were written";
   const { count, mean, p50, p95, max } = values;
-  return `mean ${format(mean)}, p50 ${format(p50)}, p95 ${format(p95)}, largest ${format(max)}, of ${formatCount(count, "file")}`;
+  return `mean ${format(mean)}, p50 ${format(p50)}, p95 ${format(p95)}, largest ${format(max)}, of ${formatCount(count, of)}`;
 }
 
 function formatMs(value: number): string {

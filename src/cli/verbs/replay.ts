@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { ReplayView } from "../../runtime/contract.js";
 import type { CliDeps, Streams } from "../terminal/deps.js";
 import { CHECKPOINT, CHECKPOINT_TASK, collectTexts, requireNamed, withinTask } from "../command/flags.js";
+import { formatClock } from "../terminal/local-time.js";
 import { cleanForTerminal } from "../terminal/output.js";
 import { watchProgress } from "../terminal/progress.js";
 import { RUN_STATUSES } from "./run.js";
@@ -53,7 +54,7 @@ function formatReplay(view: ReplayView, streams: Streams, write: CommandWriter):
   }
   const story = view.story.map(
     (event) =>
-      `${String(event.n).padStart(6)}  ${event.at.slice(11, 23)}  ${cleanForTerminal(event.text).replaceAll("\n", " ")}`,
+      `${String(event.n).padStart(6)}  ${formatClock(event.at)}  ${cleanForTerminal(event.text).replaceAll("\n", " ")}`,
   );
   const differences =
     view.differences.length === 0

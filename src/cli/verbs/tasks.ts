@@ -1,11 +1,10 @@
-/** `splashdown list`, `show` and `events`: the truth about tasks. They change nothing. */
+/** `splashdown show` and `events`: the truth about one task. They change nothing. */
 import { formatCount } from "../../base/plain-text.js";
 import type { Command } from "commander";
 import { SplashdownError } from "../../base/errors.js";
-import type { EventView, StepView, TaskSummaryView, TaskView } from "../../runtime/contract.js";
+import type { EventView, StepView, TaskView } from "../../runtime/contract.js";
 import { statusOfSignal, type CliDeps, type Streams } from "../terminal/deps.js";
 import { quoteArgument } from "../../base/shell-text.js";
-import { describeShared, shareProblems } from "../../base/shared-problems.js";
 import type { CommandWriter } from "../command/next-command.js";
 import { formatGoingOn, formatQuestion, formatStderr } from "../text/run-text.js";
 import { formatStep } from "../text/step-text.js";
@@ -18,21 +17,13 @@ import {
   formatTable,
   textOf,
 } from "../terminal/output.js";
+import { formatClock, formatMoment } from "../terminal/local-time.js";
+import { formatSpent, spentOf } from "../terminal/spent.js";
 import { showTimeline, type TimelineFlags } from "./timeline.js";
 import { chooseFormat, printStream } from "../command/stream-output.js";
 import { describeStatuses, READING_STATUSES, withSplashdown, type VerbCall } from "../command/verb.js";
 
 export function registerTasks(program: Command, deps: CliDeps): void {
-  program
-    .command("list")
-    .description("all tasks with their status")
-    .argument("[task]", "only this one, by name, id or workflow name")
-    .addHelpText("after", describeStatuses(READING_STATUSES))
-    .action(async (task: string | undefined, _flags: object, command: Command) => {
-      await withSplashdown({ command, deps }, async ({ splashdown, print }) => {
-        print(await splashdown.list(task), formatList);
-      });
-    });
   program
     .command("show")
     .description(
@@ -104,68 +95,7 @@ function parseEventNumber(text: string): number {
 }
 
 function formatEvent(event: EventView): string {
-  return `${String(event.n).padStart(6)}  ${event.at}  ${event.type.padEnd(20)}  ${cleanForTerminal(event.text).replaceAll("\n", " ")}`;
-}
-
-function formatList(tasks: readonly TaskSummaryView[], write: CommandWriter): string {
-  if (tasks.length === 0) return `no tasks yet; start one with: ${write("run <file>")}`;
-  const rows = tasks.map((task) => [
-    task.task,
-    task.status,
-    task.workflow ?? "",
-    task.phase === undefined ? "" : String(task.phase),
-    task.steps_done === undefined ? "" : String(task.steps_done),
-    task.last_event_at ?? "",
-    formatSize(task.size),
-    task.problem === undefined ? describeNote(task, write) : describeBad(task.status, task.problem.code),
-  ]);
-  const table = formatTable(["TASK", "STATUS", "WORKFLOW", "PHASE", "STEPS", "LAST EVENT", "SIZE", ""], rows);
-  return [table, ...formatProblems(tasks)].join("\n");
-}
-
-/** The reason in a word, where the status does not say it. */
-function describeBad(status: string, code: string): string {
-  return status === code.toLowerCase() ? "" : code.toLowerCase();
-}
-
-/** Below the table: each sentence once, with what to do. */
-function formatProblems(tasks: readonly TaskSummaryView[]): string[] {
-  const problems = tasks.flatMap(({ task, problem }) => (problem === undefined ? [] : [{ task, ...problem }]));
-  return shareProblems(problems).flatMap((shared) => [
-    "",
-    cleanForTerminal(describeShared(shared)),
-    `  → ${cleanForTerminal(shared.hint)}`,
-  ]);
-}
-
-/** What it needs, and that its journal is damaged where that costs nothing. */
-function describeNote(task: TaskSummaryView, write: CommandWriter): string {
-  const damage = task.damaged === undefined ? [] : [`damaged, nothing is lost: ${write("doctor --tasks")}`];
-  return [describeNeed(task, write), ...damage].filter((text) => text !== "").join("; ");
-}
-
-function describeNeed(task: TaskSummaryView, write: CommandWriter): string {
-  if (task.residence !== undefined) return cleanForTerminal(task.residence);
-  const { open_questions: open = 0 } = task;
-  const program = isOver(task) ? "" : (task.by_program ?? "");
-  if (open > 0) return [describeOpen(open, task.waits_for), ...(program === "" ? [] : [`then ${program}`])].join("; ");
-  if (task.status === "waiting") return `answered; ${program || write(`resume ${quoteArgument(task.task)}`)}`;
-  if (program !== "" && task.resume_at === undefined) return program;
-  return task.resume_at === undefined ? "" : `goes on at ${task.resume_at}`;
-}
-
-/** Nobody need go on with it, or somebody does. */
-function isOver({ status }: TaskSummaryView): boolean {
-  return status === "done" || status === "partial" || status === "running";
-}
-
-const ASKED_CHARS = 60;
-
-function describeOpen(count: number, oldest: TaskSummaryView["waits_for"]): string {
-  const many = formatCount(count, "open question");
-  if (oldest === undefined) return many;
-  const text = cleanForTerminal(oldest.text).replaceAll(/\s+/g, " ").trim();
-  return `${many}: ${oldest.question}: ${text.length > ASKED_CHARS ? `${text.slice(0, ASKED_CHARS)}…` : text}`;
+  return `${String(event.n).padStart(6)}  ${formatMoment(event.at)}  ${event.type.padEnd(20)}  ${cleanForTerminal(event.text).replaceAll("\n", " ")}`;
 }
 
 function formatTask(view: TaskView, streams: Streams, write: CommandWriter): string {
@@ -211,7 +141,7 @@ function formatTask(view: TaskView, streams: Streams, write: CommandWriter): str
         .filter((question) => question.status === "answered")
         .map((question) =>
           indent(
-            `${question.text}\n  ${question.answer ?? ""}, by ${question.answered_by ?? "?"} at ${question.answered_at ?? "?"}`,
+            `${question.text}\n  ${question.answer ?? ""}, by ${question.answered_by ?? "?"} at ${formatMoment(question.answered_at ?? "?")}`,
           ),
         ),
     ),
@@ -236,11 +166,20 @@ function formatCourse(view: TaskView): string[] {
   const { forked_from: origin, owner } = view;
   return [
     ...(origin === undefined ? [] : [`forked from checkpoint ${origin.seq} of ${origin.task}`]),
-    `started ${view.started_at ?? "?"}, last event ${view.last_event_at ?? "?"}, worked ${formatDuration(view.metrics.elapsed_time)}`,
+    `started ${formatMoment(view.started_at ?? "?")}, last event ${formatLast(view)}, worked ${formatDuration(view.metrics.elapsed_time)}`,
+    ...(view.metrics.api_calls === 0 ? [] : [formatSpent(spentOf(view.metrics))]),
     ...(owner === undefined
       ? []
-      : [`owner: process ${textOf(owner["pid"])} on ${textOf(owner["host"])} since ${textOf(owner["since"])}`]),
+      : [
+          `owner: process ${textOf(owner["pid"])} on ${textOf(owner["host"])} since ${formatMoment(textOf(owner["since"]))}`,
+        ]),
   ];
+}
+
+/** The day stands once where both are of one. */
+function formatLast({ started_at: started = "?", last_event_at: last = "?" }: TaskView): string {
+  const isSameDay = formatMoment(started).slice(0, 10) === formatMoment(last).slice(0, 10);
+  return isSameDay ? formatClock(last) : formatMoment(last);
 }
 
 function formatFallback({ step, fallback }: StepView): string[] {
@@ -251,7 +190,7 @@ function formatFallback({ step, fallback }: StepView): string[] {
 function formatGuidance({ text, by, at, step, taken, told }: TaskView["guidance"][number]): string {
   const about = step === undefined ? "" : ` for ${step}`;
   const heard = told.length === 0 ? "nobody was told yet" : `told to ${told.join(", ")}`;
-  return `${by} at ${at}${about}${taken ? "" : " (not taken yet)"}:\n  ${text.replaceAll("\n", "\n  ")}\n  ${heard}`;
+  return `${by} at ${formatMoment(at)}${about}${taken ? "" : " (not taken yet)"}:\n  ${text.replaceAll("\n", "\n  ")}\n  ${heard}`;
 }
 
 const STEPS_SHOWN = 60;

@@ -3,6 +3,7 @@ import { SplashdownError } from "../../base/errors.js";
 import { mapInWindow } from "../../base/window.js";
 import { moveInQuestion, openQuestion } from "../../engine/fold/evolve-questions.js";
 import { openQuestions } from "../../engine/rules/questions/questions.js";
+import type { NodeDefinition } from "../../definition/model/workflow.js";
 import { createState, type QuestionEntry, type TaskState } from "../../engine/model/state.js";
 import { readHistory, type Damage, type History } from "../../journal/history.js";
 import { foldHistory, lossError } from "../../recovery/fold.js";
@@ -12,7 +13,8 @@ import type { TaskStore } from "../../store/contract/contract.js";
 import { anchoredPosition } from "../../vault/anchor.js";
 import type { TaskVault } from "../../vault/contract.js";
 import { viewProgram } from "../views/program-functions.js";
-import type { TaskSummaryView } from "../views/task-views.js";
+import { SpentTally } from "../views/spent.js";
+import type { SpentView, TaskSummaryView } from "../views/task-views.js";
 import { listUnanswered } from "./submit-answer.js";
 import { TASKS_AT_ONCE } from "../keychain/readable-tasks.js";
 import { openWith, readAnchor, type OpenedTask } from "./reading.js";
@@ -56,10 +58,11 @@ async function summarise(services: Services, entry: ScannedTask, openVault: Open
 
 /** What the journal tells of a task beside its end, and where the task lives. */
 function viewDetails(details: Details): Partial<TaskSummaryView> {
-  const { workflow, startedAt, stepsDone, residence, program, openQuestions: open, waitsFor } = details;
+  const { workflow, startedAt, stepsDone, spent, residence, program, openQuestions: open, waitsFor } = details;
   return {
     ...(workflow === undefined ? {} : { workflow, started_at: startedAt ?? "" }),
     ...(stepsDone === undefined ? {} : { steps_done: stepsDone }),
+    ...(spent === undefined || spent.calls === 0 ? {} : { spent }),
     ...residence,
     ...program,
     ...(open === undefined ? {} : { open_questions: open }),
@@ -83,6 +86,7 @@ interface Details {
   readonly workflow?: string;
   readonly startedAt?: string;
   readonly stepsDone?: number;
+  readonly spent?: SpentView;
   readonly openQuestions?: number;
   readonly waitsFor?: TaskSummaryView["waits_for"];
   readonly residence?: ReturnType<typeof viewResidence>;
@@ -136,6 +140,7 @@ async function readHistoryDetails(
     workflow: first.definition.name,
     startedAt: formatTime(first.atMs),
     stepsDone,
+    spent: tallySpent(history.records, first.definition.root),
     program: viewProgram(first),
     ...viewOpen(open),
     problem,
@@ -171,6 +176,37 @@ function foldQuestions(records: History["records"]): Pick<TaskState, "questions"
   return state;
 }
 
+/** Kinds of steps that tell what they used with their end, not with each call. */
+const TOLD_AT_END: ReadonlySet<string> = new Set(["cli"]);
+
+/** Opens only records that can tell of calls: a long history of other steps costs nothing. */
+function tallySpent(records: History["records"], root: NodeDefinition): SpentView {
+  const kinds = new Set(["turn", "failure", ...(hasKind(root, TOLD_AT_END) ? ["completion"] : [])]);
+  const tally = new SpentTally();
+  for (const record of records) {
+    if (!kinds.has(record.kind)) continue;
+    const event = record.decode();
+    if ("usage" in event && event.usage !== undefined) tally.add(event.usage);
+  }
+  return tally.view();
+}
+
+function hasKind(node: NodeDefinition, kinds: ReadonlySet<string>): boolean {
+  if (node.node === "step") return kinds.has(node.kind);
+  const children: readonly NodeDefinition[] = node.children;
+  return children.some((child) => hasKind(child, kinds));
+}
+
+function viewTotals({ totals }: TaskState): SpentView {
+  return {
+    calls: totals.calls,
+    tokens: totals.tokensIn + totals.tokensOut,
+    cost_usd: totals.costMicroUsd / 1_000_000,
+    unpriced_calls: totals.unpricedCalls,
+    uncounted_calls: totals.uncountedCalls,
+  };
+}
+
 /** Damage that no snapshot covers. */
 async function findLoss(opened: OpenedTask, history: History): Promise<SplashdownError | undefined> {
   const folded = await foldHistory(history, opened);
@@ -187,6 +223,7 @@ async function describeFolded(opened: OpenedTask, history: History): Promise<Omi
     workflow: definition.name,
     startedAt: formatTime(startedAtMs),
     stepsDone: state.totals.steps,
+    spent: viewTotals(state),
     program: viewProgram(state.task),
     ...viewOpen(open),
   };

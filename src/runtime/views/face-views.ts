@@ -1,7 +1,7 @@
 /** Views of the verbs that draw, measure and account (`graph`, `metrics`, `show --timeline`, `audit`), and of what runs. Plain JSON. */
 import type { JsonObject } from "../../base/json.js";
 import type { ConfidenceReportView } from "../../engine/reports/confidence-report.js";
-import type { MetricsView } from "./task-views.js";
+import type { MetricsView, SpentView } from "./task-views.js";
 import type { CheckView } from "./verb-views.js";
 
 export type GraphFormat = "mermaid" | "dot";
@@ -49,6 +49,16 @@ export interface CheckpointMetrics {
     readonly other: number;
     readonly deliverables: number;
   };
+  readonly spent: SpentMetrics;
+}
+
+/** Of the calls of models. */
+export interface SpentMetrics {
+  readonly total: SpentView;
+  /** From the question to the answer of each call that was answered. */
+  readonly call_duration: Distribution;
+  /** By day, by the clock of this machine, oldest first; only days on which something was spent. */
+  readonly by_day: readonly (SpentView & { readonly day: string })[];
 }
 
 export interface MetricsReport extends CheckpointMetrics {

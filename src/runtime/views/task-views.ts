@@ -49,6 +49,17 @@ export interface MetricsView {
   readonly memory_peak: number;
 }
 
+/** What calls of models used. */
+export interface SpentView {
+  readonly calls: number;
+  readonly tokens: number;
+  readonly cost_usd: number;
+  /** Calls whose price is unknown: not in `cost_usd`. */
+  readonly unpriced_calls: number;
+  /** Calls of which nobody told the tokens: not in `tokens`. */
+  readonly uncounted_calls: number;
+}
+
 export interface DeliverableView {
   readonly file: string;
   readonly size: number;
@@ -110,6 +121,8 @@ export interface TaskSummaryView {
   readonly started_at?: string;
   readonly last_event_at?: string;
   readonly steps_done?: number;
+  /** What its calls of models used; absent where it made none. */
+  readonly spent?: SpentView;
   readonly open_questions?: number;
   /** The oldest open question: what the task waits for. */
   readonly waits_for?: { readonly question: string; readonly text: string };

@@ -172,11 +172,12 @@ export function viewStep(step: StepEntry): StepView {
   };
 }
 
-/** The lines of a failed program that matter. */
-function viewStderr({ details }: StepError): { readonly stderr?: string } {
+/** The lines of a failed program that matter; none where the message says them already. */
+function viewStderr({ details, message }: StepError): { readonly stderr?: string } {
   const written = details?.["stderr"];
   const lines = typeof written === "string" ? selectErrorLines(written) : [];
-  return lines.length === 0 ? {} : { stderr: lines.join("\n") };
+  const isSaid = lines.length === 1 && message.endsWith((lines[0] ?? "").trim());
+  return lines.length === 0 || isSaid ? {} : { stderr: lines.join("\n") };
 }
 
 export function viewFailure(step: string, error: StepError): FailureView {

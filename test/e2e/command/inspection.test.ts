@@ -39,7 +39,7 @@ describe("list", () => {
     ]);
     const { stdout } = await place.run(["list"]);
     expect(stdout).toMatch(
-      /^waiting {2}waiting {2}steps .* 1 open question: unknown_outcome:main\/s2@1\.1:1: main\/s2 was started/m,
+      /^waiting {2}waiting {2}steps .*\n {2}└ 1 open question: unknown_outcome:main\/s2@1\.1:1: main\/s2 was started/m,
     );
     release(place, "s1");
     await running.done;

@@ -151,6 +151,8 @@ describe("--json", () => {
       ["dry-run", ["run", file, "--dry-run", "--input", "n=1"]],
       ["graph", ["graph", file]],
       ["metrics", ["metrics"]],
+      ["step", ["show", "t", "s1"]],
+      ["logs", ["logs", "t"]],
       ["timeline", ["show", "t", "--timeline"]],
       ["pin", ["checkpoints", "pin", "1", "--task", "t", "--note", "why"]],
       ["pin", ["checkpoints", "unpin", "1", "--task", "t"]],

@@ -43,7 +43,7 @@ describe("renderLiveView", () => {
       "  ✓ 1 look, scored 92, confidence 95 %",
       "  ▸ 2 write, iteration 2",
       "    ● b  █████░░░░░ 50 %, 6 s, attempt 2, confidence 80 %, half way",
-      "  1 done · 3 calls · 17 tokens · $0.0015 and 2 of unknown price · checkpoint 4 7 s ago",
+      "  1 done · 3 calls · 17 tokens · $0.0015 and 2 calls of unknown price · checkpoint 4 7 s ago",
     ]);
   });
 
@@ -51,7 +51,7 @@ describe("renderLiveView", () => {
     const lines = render({ ...TASK, phases: [], blocked: 2, open_questions: 1, steps: [step("a", { phase: 0 })] });
     expect(lines.slice(1)).toEqual([
       "    ● a  6 s",
-      "  1 done, 2 held up · 3 calls · 17 tokens · $0.0015 and 2 of unknown price · checkpoint 4 7 s ago · 1 open question",
+      "  1 done, 2 held up · 3 calls · 17 tokens · $0.0015 and 2 calls of unknown price · checkpoint 4 7 s ago · 1 open question",
     ]);
   });
 
@@ -59,7 +59,7 @@ describe("renderLiveView", () => {
     expect(render(TASK, { width: 30 }).slice(-4)).toEqual([
       "    ● b  50 %, 6 s, attempt 2…",
       "  1 done · 3 calls · 17 tokens",
-      "  $0.0015 and 2 of unknown pr…",
+      "  $0.0015 and 2 calls of unkn…",
       "  checkpoint 4 7 s ago",
     ]);
   });

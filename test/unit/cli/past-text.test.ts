@@ -95,7 +95,7 @@ describe("formatCheckpoint", () => {
     expect(formatCheckpoint(CHECKPOINT, plain, write)).toBe(
       [
         "t:3  in_progress: specialist_finished in phase 1",
-        "  2024-01-02T14:35:22.123Z, checkpoint_phase1_20240102T143522123Z_00000003.json (3.8 KiB), pinned",
+        "  2024-01-02 14:35:22 UTC, checkpoint_phase1_20240102T143522123Z_00000003.json (3.8 KiB), pinned",
         "  id 550e8400-e29b-41d4-a716-446655440000",
         "  note: mine forged",
         "",
@@ -121,7 +121,7 @@ describe("formatCheckpoint", () => {
         "",
         "figures",
         "  steps 1 done, 0 failed, 0 skipped, 1 open",
-        "  3 min 5 s of work, 42 calls, 18500 tokens, $0.0810 and 1 call of unknown price, memory up to 512.3 MiB",
+        "  3 min 5 s of work, 42 model calls, 18500 tokens, $0.0810 and 1 call of unknown price, memory up to 512.3 MiB",
         "",
         "  go on from here: splashdown --store file:x fork t --from 3",
         "  everything: splashdown --store file:x checkpoints show t:3 --json",

@@ -57,7 +57,7 @@ describe("createAxis", () => {
 describe("formatTimeline", () => {
   it("draws a bar per step where it ran, cuts out the time without work, and marks", () => {
     const lines = formatTimeline(VIEW, { width: 12 + 1 + 21 + 11, colours: plain }).split("\n");
-    expect(lines[0]).toBe(`t  ${at(0)} to ${at(3620)}, 20 s of work`);
+    expect(lines[0]).toBe("t  2024-01-01 00:00:00 UTC to 2024-01-01 01:00:20 UTC, 20 s of work");
     expect(lines[1]).toBe("1 look       ───────────────────── 90 %");
     expect(lines[2]).toBe("look/a       ██████    ┊           5.0 s");
     expect(lines[3]).toMatch(/▒▒▒▒▒┊██████████ 15 s \(2 attempts\)$/);

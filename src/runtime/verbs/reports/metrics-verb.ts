@@ -1,7 +1,7 @@
 /**
  * `metrics`: how checkpoints and recoveries did, from the journals of one task or of all.
  *
- * Owns: the five figures of seed 003. Everything comes from recorded events and from the sizes of what is stored, so the
+ * Owns: the five figures of seed 003, and what calls of models used, by day. Everything comes from recorded events and from the sizes of what is stored, so the
  * figures of a task are the same on every machine that can read it.
  */
 import { readdir, stat } from "node:fs/promises";
@@ -11,6 +11,7 @@ import { mapInWindow } from "../../../base/window.js";
 import type { EngineEvent } from "../../../engine/model/events.js";
 import { readHistory, type History } from "../../../journal/history.js";
 import type { TaskStore } from "../../../store/contract/contract.js";
+import { SpentTally } from "../../views/spent.js";
 import { round, summariseValues } from "../../views/distribution.js";
 import type { CheckpointMetrics, MetricsReport } from "../../views/face-views.js";
 import { findTask } from "../../tasks/finding.js";
@@ -27,6 +28,9 @@ interface Tally {
   attempts: number;
   succeeded: number;
   workedMs: number;
+  readonly spent: SpentTally;
+  readonly byDay: Map<string, SpentTally>;
+  readonly callsMs: number[];
   readonly storage: { journal: number; snapshots: number; blobs: number; other: number; deliverables: number };
 }
 
@@ -65,6 +69,9 @@ function createTally(): Tally {
     attempts: 0,
     succeeded: 0,
     workedMs: 0,
+    spent: new SpentTally(),
+    byDay: new Map(),
+    callsMs: [],
     storage: { journal: 0, snapshots: 0, blobs: 0, other: 0, deliverables: 0 },
   };
 }
@@ -80,12 +87,14 @@ async function tallyTask(services: Services, task: TaskStore): Promise<Tally> {
 
 function tallyEvents(tally: Tally, history: History): void {
   let lastAtMs: number | undefined;
+  const asked = new Map<string, number>();
   for (const record of history.records) {
     const event = record.decode();
     const continues = event.type !== "task_started" && event.type !== "task_resumed";
     if (continues && lastAtMs !== undefined) tally.workedMs += event.atMs - lastAtMs;
     lastAtMs = event.atMs;
     tallyEvent(tally, event);
+    tallySpent(tally, event, asked);
   }
   // An epoch that was claimed and has no record on the chain is a taking-up that came to nothing.
   const recorded = new Set(history.records.map(({ position }) => position.epoch));
@@ -104,6 +113,32 @@ function tallyEvent(tally: Tally, event: EngineEvent): void {
     tally.attempts += 1;
     tally.succeeded += 1;
   }
+}
+
+/** `asked`: when the open call of each step began. */
+function tallySpent({ spent, byDay, callsMs }: Tally, event: EngineEvent, asked: Map<string, number>): void {
+  if (event.type === "call_begun") asked.set(event.step, event.atMs);
+  if (event.type === "turn_recorded") {
+    const from = asked.get(event.step);
+    if (from !== undefined) callsMs.push(event.atMs - from);
+    asked.delete(event.step);
+  }
+  if (!("usage" in event) || event.usage === undefined || event.usage.calls === 0) return;
+  spent.add(event.usage);
+  dayOf(byDay, formatDay(event.atMs)).add(event.usage);
+}
+
+function dayOf(byDay: Map<string, SpentTally>, day: string): SpentTally {
+  const known = byDay.get(day) ?? new SpentTally();
+  byDay.set(day, known);
+  return known;
+}
+
+/** By the clock of this machine. Shape: `2026-11-29`. */
+function formatDay(atMs: number): string {
+  const at = new Date(atMs);
+  const [month, day] = [at.getMonth() + 1, at.getDate()].map((value) => String(value).padStart(2, "0"));
+  return `${at.getFullYear()}-${month ?? ""}-${day ?? ""}`;
 }
 
 async function tallyStorage(
@@ -135,6 +170,9 @@ function addTallies(tallies: readonly Tally[]): Tally {
   for (const tally of tallies) {
     for (const duration of tally.durationsMs) sum.durationsMs.push(duration);
     for (const size of tally.sizesBytes) sum.sizesBytes.push(size);
+    for (const call of tally.callsMs) sum.callsMs.push(call);
+    sum.spent.addAll(tally.spent);
+    for (const [day, spent] of tally.byDay) dayOf(sum.byDay, day).addAll(spent);
     for (const name of ["checkpoints", "failed", "attempts", "succeeded", "workedMs"] as const)
       sum[name] += tally[name];
     for (const name of ["journal", "snapshots", "blobs", "other", "deliverables"] as const)
@@ -159,6 +197,11 @@ function computeMetrics(tally: Tally): CheckpointMetrics {
       failed,
       per_hour: isMeasured ? round((checkpoints * HOUR_MS) / workedMs) : null,
       mean_interval_seconds: isMeasured ? round(workedMs / checkpoints / 1000) : null,
+    },
+    spent: {
+      total: tally.spent.view(),
+      call_duration: summariseValues(tally.callsMs, "ms"),
+      by_day: [...tally.byDay].sort(([a], [b]) => (a < b ? -1 : 1)).map(([day, spent]) => ({ day, ...spent.view() })),
     },
     storage_usage: { total: journal + snapshots + blobs + other + deliverables, ...storage },
   };
