@@ -48,7 +48,7 @@ function finalFilesOf(place: CommandPlace): Record<string, string> {
 const RUN = ["run", "--goal", "A report on rockets", "--task", "g"];
 
 /** Records between two kills. All of them: SPLASHDOWN_GOAL_KILL_STEP=1. */
-const STEP = Number(process.env["SPLASHDOWN_GOAL_KILL_STEP"] ?? 20);
+const STEP = Number(process.env["SPLASHDOWN_GOAL_KILL_STEP"] ?? 30);
 
 /** The second plan is another one for what is left. */
 const AGREED = {

@@ -1,4 +1,7 @@
-/** The kill loop under a user without patience, in short: every store, and planted faults. */
+/**
+ * The kill loop under a user without patience, in short: on files, and planted faults. The long form on the other stores is
+ * SPLASHDOWN_TEST_STORES=all; `npm run kill-loop -- --impatient --store STORE` goes on for as long as it is told to.
+ */
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -6,7 +9,8 @@ import { PROJECT_FOLDER, runCommand } from "../../support/built-program.js";
 import { findPostgres } from "../../support/postgres-server.js";
 import { withFolder } from "../../support/store-places.js";
 
-const STORES = ["file", "sqlite", ...(findPostgres() === undefined ? [] : ["postgres"])];
+const OTHERS = ["sqlite", ...(findPostgres() === undefined ? [] : ["postgres"])];
+const STORES = ["file", ...(process.env["SPLASHDOWN_TEST_STORES"] === "all" ? OTHERS : [])];
 
 function runLoop(...args: string[]) {
   const loop = join(PROJECT_FOLDER, "scripts/kill-loop.mjs");

@@ -28,7 +28,7 @@ describe("a removal that is killed at any operation", () => {
     await place.run(["run", "wf.yaml", "--task", "t"]);
     for (let epoch = 2; epoch <= 4; epoch += 1) await place.run(["resume", "t"]);
     keepPristine(place);
-    const kills = await killEverywhere(place, { call, step: 9 }, async (splashdown) => {
+    const kills = await killEverywhere(place, { call, step: 17 }, async (splashdown) => {
       const [task] = await splashdown.list();
       expect(task).toMatchObject({ status: "failed", workflow: "past" });
       expect((await splashdown.show("t")).damage).toEqual([]);
