@@ -72,6 +72,8 @@ class Conversation<T> {
   #form: JsonObject | undefined;
   /** The parts of an answer that was cut, so far; a part has no form of its own. */
   #parts: DurableAnswer[] = [];
+  /** Answers that were cut within the input of a tool. */
+  #cutCalls = 0;
   /** Answers of this attempt; one may always be asked for. */
   #asked = 0;
 
@@ -100,6 +102,7 @@ class Conversation<T> {
       const calls = answer.calls ?? [];
       const spoken = { role: "assistant", text: textOf(answer.say), calls, kept: answer.kept } as const;
       if (calls.length > 0) {
+        this.#countCutCalls(answer);
         this.#messages.push(spoken, { role: "tool", replies: await this.#callTools(turn, answer) });
         continue;
       }
@@ -118,17 +121,28 @@ class Conversation<T> {
     }
   }
 
+  /** A model that is told so may ask for less. Errors: MODEL_FAILED, not to be retried, when it does not. */
+  #countCutCalls({ cut, calls = [] }: DurableAnswer): void {
+    if (cut !== true || calls.every(({ unreadable }) => unreadable === undefined)) return;
+    this.#cutCalls += 1;
+    if (this.#cutCalls > LIMITS.modelContinuationsMax)
+      throw this.#tooLong(`within the call of a tool, ${this.#cutCalls} times`, "");
+  }
+
+  #tooLong(times: string, partial: string): SplashdownError {
+    const text = `the answer of ${this.work.step.path} was cut at the limit of tokens, ${times}; raise max_tokens of the step`;
+    return new SplashdownError("MODEL_FAILED", text, {
+      details: { reason: "length", retryable: false, ...(partial === "" ? {} : { partial }) },
+    });
+  }
+
   /** Errors: MODEL_FAILED, not to be retried, when the answer does not end within the limit. */
   #isToBeContinued({ say, cut, calls = [] }: DurableAnswer): boolean {
     if (cut !== true || calls.length > 0) return false;
     const isEmpty = typeof say !== "string" || say.trim() === "";
     if (!isEmpty && this.#parts.length < LIMITS.modelContinuationsMax) return true;
     const times = isEmpty ? "before it had begun" : `${this.#parts.length + 1} times`;
-    throw new SplashdownError(
-      "MODEL_FAILED",
-      `the answer of ${this.work.step.path} was cut at the limit of tokens, ${times}; raise max_tokens of the step`,
-      { details: { reason: "length", retryable: false, partial: textOf(this.#joinParts({ say, factors: [] }).say) } },
-    );
+    throw this.#tooLong(times, textOf(this.#joinParts({ say, factors: [] }).say));
   }
 
   /** One answer made of all parts. */
@@ -138,7 +152,7 @@ class Conversation<T> {
     this.#parts = [];
     const say = [...parts, last].map((part) => textOf(part.say)).join("");
     const { cut: _cut, ...rest } = last;
-    const factor = `the answer was cut at the limit of tokens and continued ${parts.length} times`;
+    const factor = `the answer stopped before its end, at the limit of tokens or of its turn, and was continued ${parts.length} times`;
     return { ...rest, say, factors: [...parts.flatMap(({ factors }) => factors), ...last.factors, factor] };
   }
 
@@ -206,7 +220,7 @@ function textOf(say: JsonValue): string {
 }
 
 const CONTINUE =
-  "Your answer was cut at the limit of tokens. Go on exactly where it stopped, in the middle of a word if need be: repeat nothing and add nothing before it.";
+  "Your answer stopped before its end. Go on exactly where it stopped, in the middle of a word if need be: repeat nothing and add nothing before it.";
 
 function repairText(fault: string, schema: JsonObject | undefined): string {
   const refusal = `That answer cannot be used: ${fault}.`;

@@ -5,7 +5,7 @@
  * their own. A refusal for a limit is MODEL_RATE_LIMITED and no failure; a used-up balance is one that no wait mends.
  */
 import { errnoOf, messageOf, SplashdownError } from "../../base/errors.js";
-import { isJsonObject, type JsonObject } from "../../base/json.js";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import { cutText } from "../outcome/failure.js";
 import { computeRetryAtMs } from "./retry-time.js";
 
@@ -33,15 +33,32 @@ const REFUSED_PORT = "ECONNREFUSED";
 /** Errors: none; the answer is MODEL_FAILED or MODEL_RATE_LIMITED. */
 export function describeCallFailure(error: unknown, place: CallPlace): SplashdownError {
   const fields = fieldsOf(error);
+  const first = readFirstEvent(fields);
+  if (first !== undefined) return describeSaid(first, place);
   if (typeof fields["statusCode"] === "number") return describeAnswer(error, fields, place);
   const inner = isJsonObject(fields["error"]) ? fields["error"] : undefined;
-  const isSaid = typeof fields["type"] === "string" || typeof fields["code"] === "number";
+  const isSaid = ["type", "code", "message"].some((name) => typeof fields[name] === "string" || typeof fields[name] === "number");
   const said = inner ?? (isSaid ? fields : undefined);
   if (said !== undefined && !(error instanceof Error)) return describeSaid(said, place);
   const status = readStatus(fields);
   if (status !== undefined) return describeSaid({ code: status, message: messageOf(error) }, place);
   if (typeof error === "string") return describeSaid({ message: error }, place);
   return describeBroken(error, place);
+}
+
+/** An error that a stream began with: the SDK makes up a status for it. */
+function readFirstEvent({ responseHeaders, responseBody }: JsonObject): JsonObject | undefined {
+  const type = lowerCased(responseHeaders)["content-type"] ?? "";
+  if (!type.includes("event-stream") || typeof responseBody !== "string") return undefined;
+  try {
+    const told = JSON.parse(responseBody) as JsonValue;
+    if (!isJsonObject(told)) return undefined;
+    // One that the SDK cannot read comes within its own complaint.
+    const { value } = told;
+    return isJsonObject(value) && isJsonObject(value["error"]) ? value["error"] : told;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The answer with a status that is no success. */

@@ -3,6 +3,7 @@ import type { wrapLanguageModel } from "ai";
 import { SplashdownError } from "../../base/errors.js";
 import { importOptional } from "../../base/optional-package.js";
 import { ownOriginFetch } from "./own-origin-fetch.js";
+import { withWholeAnswers } from "./whole-answer.js";
 import type { ProviderConfig } from "./provider-config.js";
 import { PROVIDERS } from "./provider-table.js";
 
@@ -38,6 +39,8 @@ function keyMissing({ name, facts }: ProviderConfig): SplashdownError {
   );
 }
 
+const modelFetch = withWholeAnswers(ownOriginFetch);
+
 function unavailable(provider: string, text: string, details: Readonly<Record<string, string>> = {}): SplashdownError {
   return new SplashdownError("MODEL_UNAVAILABLE", text, { details: { provider, ...details } });
 }
@@ -59,7 +62,7 @@ async function loadCompatible(
     baseURL: baseUrl,
     headers: { ...headers },
     includeUsage: true,
-    fetch: ownOriginFetch,
+    fetch: modelFetch,
     supportsStructuredOutputs: isStructured,
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(name === "openai" && facts === PROVIDERS["openai"] ? { transformRequestBody: renameTokensMax } : {}),
@@ -81,7 +84,7 @@ async function loadAnthropic(
   const root = (baseUrl ?? "").replace(/\/v1$/, "");
   const baseURL = `${root}/v1`;
   const key = isBearer === true && apiKey !== undefined ? { authToken: apiKey } : { apiKey: apiKey ?? "none" };
-  return createAnthropic({ baseURL, headers: { ...headers }, ...key, fetch: ownOriginFetch })(modelId);
+  return createAnthropic({ baseURL, headers: { ...headers }, ...key, fetch: modelFetch })(modelId);
 }
 
 interface Installed {
@@ -106,7 +109,7 @@ async function loadInstalled(
   const factory = Object.entries(exported).find(
     ([key, value]) => /^create[A-Z]/.test(key) && typeof value === "function",
   );
-  const address = { headers, fetch: ownOriginFetch, ...(baseUrl === undefined ? {} : { baseURL: baseUrl }) };
+  const address = { headers, fetch: modelFetch, ...(baseUrl === undefined ? {} : { baseURL: baseUrl }) };
   const options = { ...address, ...(apiKey && { apiKey }), ...(apiVersion && { apiVersion }) };
   const model = (factory?.[1] as ProviderFactory | undefined)?.(options)(modelId);
   if (model?.specificationVersion === "v3") return model;

@@ -13,12 +13,13 @@ import { encodeValue } from "../../base/json-encoding.js";
 import { LIMITS } from "../../base/limits.js";
 import type { CallEnds, Model, ModelAnswer, ModelRequest, ToolCall } from "../outcome/contract.js";
 import type { Usage } from "../../engine/model/events.js";
-import { withUsage } from "../outcome/failure.js";
+import { cutText, withUsage } from "../outcome/failure.js";
 import { describeCallFailure } from "./call-failure.js";
 import { CallWatch } from "./call-watch.js";
 import { loadSdk, type Sdk, type SdkLanguageModel } from "./sdk-loading.js";
 import { describeForm, formatMessages, formatProviderOptions } from "./sdk-messages.js";
 import type { TokenCounts } from "./price.js";
+import { takeRawChunk, type RawNews } from "./raw-chunks.js";
 
 export interface SdkModelDeps {
   readonly clock: Clock;
@@ -39,6 +40,7 @@ interface Heard {
   /** Texts of tools' inputs as they came, by call. */
   readonly inputs: Map<string, string>;
   readonly calls: ToolCall[];
+  readonly raw: RawNews;
   finish?: Extract<Part, { type: "finish-step" }>;
 }
 
@@ -65,7 +67,7 @@ export class SdkModel implements Model {
     const model = request.model ?? "";
     const sdk = await loadSdk();
     const loaded = await this.deps.load(model);
-    const heard: Heard = { text: "", inputs: new Map(), calls: [] };
+    const heard: Heard = { text: "", inputs: new Map(), calls: [], raw: { refusal: "" } };
     const watch = new CallWatch(clock, request.options, ends.signal);
     try {
       const kept = await watch.race(this.#listen({ request, sdk, loaded, heard, watch, ends }));
@@ -73,7 +75,7 @@ export class SdkModel implements Model {
     } catch (error) {
       if (watch.ended !== undefined) throw watch.describe(`${provider}/${model}`, heard.text);
       const place = { provider, model, nowMs: clock.nowMs(), partial: heard.text };
-      const told = error instanceof SplashdownError ? error : describeCallFailure(error, place);
+      const told = error instanceof SplashdownError ? error : describeCallFailure(heard.raw.error ?? error, place);
       // What was counted was used, whatever the answer is worth.
       throw withUsage(told, this.#usageHeard(model, heard));
     } finally {
@@ -101,6 +103,7 @@ export class SdkModel implements Model {
       temperature: options.temperature,
       providerOptions: formatProviderOptions(request) as never,
       abortSignal: watch.signal,
+      includeRawChunks: true,
       onError: () => undefined,
     });
     for await (const part of result.fullStream) hear(part, { heard, watch, ends });
@@ -133,11 +136,11 @@ export class SdkModel implements Model {
 
   /** `undefined` where no answer was counted. */
   #usageHeard(model: string, heard: Heard): Usage | undefined {
-    return countTokens(heard.finish?.usage) === undefined ? undefined : this.#usageOf(model, heard);
+    return countHeard(heard) === undefined ? undefined : this.#usageOf(model, heard);
   }
 
-  #usageOf(model: string, { finish }: Heard): Usage {
-    const counts = countTokens(finish?.usage);
+  #usageOf(model: string, heard: Heard): Usage {
+    const counts = countHeard(heard);
     const costMicroUsd = counts === undefined ? undefined : this.deps.computeCost(model, counts);
     return {
       calls: 1,
@@ -148,15 +151,33 @@ export class SdkModel implements Model {
   }
 
   #answerOf(model: string, heard: Heard, kept: JsonValue | undefined): ModelAnswer {
-    const { text, calls, finish } = heard;
+    const { text, finish, raw } = heard;
+    const isCut = finish?.finishReason === "length";
+    const calls = isCut ? heard.calls.map(tellCut) : heard.calls;
     return {
       say: text,
       ...(calls.length === 0 ? {} : { calls, kept }),
-      ...(finish?.finishReason === "length" ? { cut: true } : {}),
-      factors: [],
+      ...(isCut || raw.stop === PAUSED ? { cut: true } : {}),
+      factors: raw.stop === PAUSED ? ["the model paused its turn and was asked to go on"] : [],
       usage: this.#usageOf(model, heard),
     };
   }
+}
+
+/** What a stream told that ended without an end counts too. */
+function countHeard({ finish, raw: { tokensIn, tokensOut } }: Heard): TokenCounts | undefined {
+  const counts = countTokens(finish?.usage);
+  if (counts !== undefined || (tokensIn === undefined && tokensOut === undefined)) return counts;
+  return { input: tokensIn ?? 0, output: tokensOut ?? 0, cacheRead: 0, cacheWrite: 0 };
+}
+
+/** Source: Anthropic, handling stop reasons. */
+const PAUSED = "pause_turn";
+const WINDOW_FULL = "model_context_window_exceeded";
+
+function tellCut(call: ToolCall): ToolCall {
+  if (call.unreadable === undefined) return call;
+  return { ...call, unreadable: `${call.unreadable}; your answer was cut at the limit of tokens` };
 }
 
 /** `undefined` when the provider counted nothing. */
@@ -196,6 +217,7 @@ const SILENT = new Set<Part["type"]>([
 
 function hear(part: Part, { heard, watch, ends }: Pick<Listening, "heard" | "watch" | "ends">): void {
   if (part.type === "error") throw part.error;
+  if (part.type === "raw") takeRawChunk(heard.raw, part.rawValue);
   if (part.type === "abort" || SILENT.has(part.type)) return;
   watch.touch();
   ends.onActivity();
@@ -231,16 +253,29 @@ function findUnreadable(text: string): string | undefined {
 }
 
 /** A stream that ends without saying why was cut. Errors: MODEL_FAILED with what had come. */
-function requireWhole({ finish, text }: Heard, name: string): void {
-  const reason = finish?.finishReason;
-  const isCut = finish === undefined || (reason === "other" && finish.rawFinishReason === undefined);
-  const isRefused = reason === "content-filter";
-  if (!isCut && !isRefused && reason !== "error") return;
-  const what = isRefused ? "was ended by the provider's filter" : "was cut before its end";
-  throw new SplashdownError("MODEL_FAILED", `the answer of ${name} ${what}`, {
-    details: { retryable: !isRefused, called: true, ...(text === "" ? {} : { partial: text }) },
+function requireWhole(heard: Heard, name: string): void {
+  const fault = findFault(heard);
+  if (fault === undefined) return;
+  const { text } = heard;
+  throw new SplashdownError("MODEL_FAILED", `the answer of ${name} ${fault.what}`, {
+    details: { retryable: !fault.isInVain, called: true, ...(text === "" ? {} : { partial: text }) },
   });
 }
+
+/** Why an answer is none; asking again is in vain where the provider or the model does not want to. */
+function findFault({ finish, text, calls, raw }: Heard): { readonly what: string; readonly isInVain: boolean } | undefined {
+  const reason = finish?.finishReason;
+  if (raw.stop === WINDOW_FULL)
+    return { what: "filled the context window of the model; ask for less, or take a model with a larger one", isInVain: true };
+  if (raw.refusal !== "" && (text === "" || text === raw.refusal) && calls.length === 0)
+    return { what: `is a refusal: ${cutText(raw.refusal, REFUSAL_BYTES_TOLD)}`, isInVain: true };
+  if (reason === "content-filter")
+    return { what: `was ended by the provider's filter (${finish?.rawFinishReason ?? reason})`, isInVain: true };
+  const isCut = finish === undefined || (reason === "other" && finish.rawFinishReason === undefined);
+  return isCut || reason === "error" ? { what: "was cut before its end", isInVain: false } : undefined;
+}
+
+const REFUSAL_BYTES_TOLD = 1_000;
 
 /** The answer in the provider's own form where a later call must give it back whole; else it is put together again. */
 function keepOf(content: unknown, calls: readonly ToolCall[]): JsonValue | undefined {
