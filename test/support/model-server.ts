@@ -96,8 +96,7 @@ const ANTHROPIC_START = {
 function anthropicBlock({ text = "", input }: Saying): string {
   const content_block =
     input === undefined ? { type: "text", text: "" } : { type: "tool_use", id: "toolu_1", name: "look", input: {} };
-  const delta =
-    input === undefined ? { type: "text_delta", text } : { type: "input_json_delta", partial_json: input };
+  const delta = input === undefined ? { type: "text_delta", text } : { type: "input_json_delta", partial_json: input };
   return [
     event({ type: "content_block_start", index: 0, content_block }),
     event({ type: "content_block_delta", index: 0, delta }),
@@ -133,7 +132,8 @@ const anthropicWhole: ServerForm = {
   name: "Anthropic's form, as one document",
   isWhole: true,
   say: ({ text, input, stop }) => {
-    const call = input === undefined ? [] : [{ type: "tool_use", id: "toolu_1", name: "look", input: JSON.parse(input) }];
+    const call =
+      input === undefined ? [] : [{ type: "tool_use", id: "toolu_1", name: "look", input: JSON.parse(input) }];
     const content = [...(text === undefined ? [] : [{ type: "text", text }]), ...call];
     return asWhole({
       ...ANTHROPIC_START,

@@ -37,7 +37,9 @@ export function describeCallFailure(error: unknown, place: CallPlace): Splashdow
   if (first !== undefined) return describeSaid(first, place);
   if (typeof fields["statusCode"] === "number") return describeAnswer(error, fields, place);
   const inner = isJsonObject(fields["error"]) ? fields["error"] : undefined;
-  const isSaid = ["type", "code", "message"].some((name) => typeof fields[name] === "string" || typeof fields[name] === "number");
+  const isSaid = ["type", "code", "message"].some(
+    (name) => typeof fields[name] === "string" || typeof fields[name] === "number",
+  );
   const said = inner ?? (isSaid ? fields : undefined);
   if (said !== undefined && !(error instanceof Error)) return describeSaid(said, place);
   const status = readStatus(fields);

@@ -262,17 +262,33 @@ function requireWhole(heard: Heard, name: string): void {
   });
 }
 
-/** Why an answer is none; asking again is in vain where the provider or the model does not want to. */
-function findFault({ finish, text, calls, raw }: Heard): { readonly what: string; readonly isInVain: boolean } | undefined {
+interface AnswerFault {
+  readonly what: string;
+  /** The provider or the model does not want to: asking again is in vain. */
+  readonly isInVain: boolean;
+}
+
+/** Why an answer is none. */
+function findFault(heard: Heard): AnswerFault | undefined {
+  const { finish, raw } = heard;
+  const refusal = refusalOf(heard);
   const reason = finish?.finishReason;
   if (raw.stop === WINDOW_FULL)
-    return { what: "filled the context window of the model; ask for less, or take a model with a larger one", isInVain: true };
-  if (raw.refusal !== "" && (text === "" || text === raw.refusal) && calls.length === 0)
-    return { what: `is a refusal: ${cutText(raw.refusal, REFUSAL_BYTES_TOLD)}`, isInVain: true };
+    return {
+      what: "filled the context window of the model; ask for less, or take a model with a larger one",
+      isInVain: true,
+    };
+  if (refusal !== undefined) return { what: `is a refusal: ${cutText(refusal, REFUSAL_BYTES_TOLD)}`, isInVain: true };
   if (reason === "content-filter")
     return { what: `was ended by the provider's filter (${finish?.rawFinishReason ?? reason})`, isInVain: true };
   const isCut = finish === undefined || (reason === "other" && finish.rawFinishReason === undefined);
   return isCut || reason === "error" ? { what: "was cut before its end", isInVain: false } : undefined;
+}
+
+/** The words of a refusal, where the answer is nothing else. */
+function refusalOf({ text, calls, raw: { refusal } }: Heard): string | undefined {
+  const isAll = refusal !== "" && calls.length === 0 && (text === "" || text === refusal);
+  return isAll ? refusal : undefined;
 }
 
 const REFUSAL_BYTES_TOLD = 1_000;

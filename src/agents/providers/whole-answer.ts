@@ -44,12 +44,12 @@ function formatEvents(text: string): string | undefined {
   if (value["type"] === "message" && Array.isArray(value["content"]))
     return formatMessage(value, value["content"] as readonly JsonValue[]);
   // Begun with something else, the error comes through as it is.
-  if (value["type"] === "error") return event({ type: "ping" }) + event(value);
+  if (value["type"] === "error") return event({ type: "ping" }) + event({ ...value, type: "error" });
   return isJsonObject(value["error"]) ? `data: ${text.replaceAll(/\s*[\r\n]\s*/g, " ")}\n\n` : undefined;
 }
 
-function event(body: JsonObject): string {
-  return `event: ${String(body["type"])}\ndata: ${JSON.stringify(body)}\n\n`;
+function event(body: JsonObject & { readonly type: string }): string {
+  return `event: ${body.type}\ndata: ${JSON.stringify(body)}\n\n`;
 }
 
 function formatChat(whole: JsonObject, choices: readonly JsonValue[]): string {
@@ -63,7 +63,9 @@ function formatChat(whole: JsonObject, choices: readonly JsonValue[]): string {
 
 function indexCalls(calls: JsonValue | undefined): JsonObject {
   if (!Array.isArray(calls)) return {};
-  return { tool_calls: (calls as readonly JsonValue[]).filter(isJsonObject).map((call, index) => ({ index, ...call })) };
+  return {
+    tool_calls: (calls as readonly JsonValue[]).filter(isJsonObject).map((call, index) => ({ index, ...call })),
+  };
 }
 
 function formatMessage(whole: JsonObject, content: readonly JsonValue[]): string {

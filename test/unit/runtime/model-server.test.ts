@@ -191,7 +191,7 @@ describe("an answer of a model that ended with", () => {
     const view = await splashdown.run({
       workflow: { workflow: { name: "ends" }, tools: [look], steps: [step], output: { said: "{{ s.output.result }}" } },
       task: "t",
-    } as never);
+    });
     const tokens = typeof row.tokens === "number" ? row.tokens : row.tokens[form.provider];
     expect({ status: view.status, requests: server.requests.length, ...view.metrics }).toMatchObject({
       status: row.status,

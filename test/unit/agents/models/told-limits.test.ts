@@ -45,14 +45,22 @@ const WAITS: readonly (readonly [string, Headers, number | undefined])[] = [
   ["a date", { "retry-after": date(60_000) }, 60_000 - NOW_PART_MS],
   ["milliseconds", { "retry-after-ms": "1500" }, 1_500],
   ["Azure's milliseconds", { "x-ms-retry-after-ms": "2500", "retry-after": "9" }, 2_500],
-  ["a span of a used-up limit", { "x-ratelimit-reset-requests": "6m0s", "x-ratelimit-remaining-requests": "0" }, 360_000],
+  [
+    "a span of a used-up limit",
+    { "x-ratelimit-reset-requests": "6m0s", "x-ratelimit-remaining-requests": "0" },
+    360_000,
+  ],
   ["the later of two", { "x-ratelimit-reset-requests": "2s", "x-ratelimit-reset-tokens": "350ms" }, 2_000],
   [
     "Anthropic's date",
     { "anthropic-ratelimit-tokens-reset": iso(30_000), "anthropic-ratelimit-tokens-remaining": "0" },
     30_000,
   ],
-  ["seconds since the epoch", { "x-ratelimit-reset": String(Math.ceil(NOW_MS / 1_000) + 60) }, 60_000 + ((1_000 - NOW_PART_MS) % 1_000)],
+  [
+    "seconds since the epoch",
+    { "x-ratelimit-reset": String(Math.ceil(NOW_MS / 1_000) + 60) },
+    60_000 + ((1_000 - NOW_PART_MS) % 1_000),
+  ],
   ["milliseconds since the epoch", { "x-ratelimit-reset": String(NOW_MS + 45_000) }, 45_000],
   ["[public E kin] no time", {}, undefined],
   ["[public E kin] no seconds", { "retry-after": "0" }, undefined],
@@ -100,14 +108,20 @@ const ERRORS: readonly (readonly [string, object, object])[] = [
   ["[public J kin] the code 429", { code: 429, message: "slow" }, limit({ status: 429 })],
   ["[public J kin] the code 529", { code: 529, message: "busy" }, limit({ status: 529 })],
   ["[public J kin] the code 503", { code: 503, message: "busy" }, limit({ status: 503 })],
-  ["[public J kin] a time in its words", { code: 429, message: "try again in 20s" }, limit({ retry_at_ms: NOW_MS + 20_000 })],
+  [
+    "[public J kin] a time in its words",
+    { code: 429, message: "try again in 20s" },
+    limit({ retry_at_ms: NOW_MS + 20_000 }),
+  ],
   ["a failure of the server", { type: "api_error", message: "Internal server error" }, failure(true)],
   ["the code 502", { code: 502, message: "bad upstream" }, failure(true)],
   ["a request that is not valid", { code: 400, message: "no such field" }, failure(false)],
   ["a used-up balance", { code: 402, message: "Insufficient credits" }, failure(false)],
   ["a used-up quota", { code: "insufficient_quota", message: "You exceeded your current quota" }, failure(false)],
 ];
-const errors = SERVER_FORMS.flatMap((form) => ERRORS.map(([name, error, expected]) => ({ form, name, error, expected })));
+const errors = SERVER_FORMS.flatMap((form) =>
+  ERRORS.map(([name, error, expected]) => ({ form, name, error, expected })),
+);
 
 describe("a refusal inside an answer that began well", () => {
   it.each(errors)("$name, in $form.name", async ({ form, error, expected }) => {
