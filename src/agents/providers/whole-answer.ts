@@ -45,7 +45,7 @@ function formatEvents(text: string): string | undefined {
     return formatMessage(value, value["content"] as readonly JsonValue[]);
   // Begun with something else, the error comes through as it is.
   if (value["type"] === "error") return event({ type: "ping" }) + event({ ...value, type: "error" });
-  return isJsonObject(value["error"]) ? `data: ${text.replaceAll(/\s*[\r\n]\s*/g, " ")}\n\n` : undefined;
+  return isJsonObject(value["error"]) ? `data: ${JSON.stringify(value)}\n\n` : undefined;
 }
 
 function event(body: JsonObject & { readonly type: string }): string {
