@@ -116,7 +116,7 @@ const MASKS: readonly (readonly [RegExp, string])[] = [
   [/\d{4}-\d\d-\d\d(?= UTC| ──)(?: UTC)?/g, "DAY"],
   [/(?<=^\d+ {2,})[0-9a-f]{8}(?= )/gm, "ID"],
   [/\d{8}T\d{9}Z/g, "TIME"],
-  [/_\d{8}_\d{6}/g, "_TIME"],
+  [/_\d{8}_\d{6}(?:_\d+)?/g, "_TIME"],
   [/\b\d\d:\d\d(?::\d\d(?:\.\d+)?)?\b/g, "TIME"],
   [/\b\d+(?:\.\d+)? ?(?:ms|s|min)\b(?: ago)?/g, "LENGTH"],
   [/\b\d+(?:\.\d+)? (?:B|KiB|MiB|GiB)(?!\w)/g, "SIZE"],
