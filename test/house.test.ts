@@ -142,7 +142,7 @@ const FORBIDDEN: readonly Forbidden[] = [
   },
   { name: "environment", pattern: /\bprocess\.env\b/, homes: ["runtime/platform/environment.ts"] },
   { name: "console", pattern: /\bconsole\./, homes: [] },
-  { name: "process exit", pattern: /\bprocess\.exit\(/, homes: ["cli/main.ts"] },
+  { name: "process exit", pattern: /\bprocess\.exit\(/, homes: ["cli/command-line.ts"] },
   { name: "serialised classes", pattern: /\bv8\.(?:de)?serialize\(|\bpickle\b/, homes: [] },
 ];
 

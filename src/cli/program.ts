@@ -1,5 +1,6 @@
 /** The command with all its verbs. One file per verb or family of verbs declares and runs them. */
-import { Command, Option } from "commander";
+import { Command, Help, Option, type Argument } from "commander";
+import { moveTaskFlag, takeTaskFlag } from "./command/task-flag.js";
 import { registerAnswer, registerRequests } from "./verbs/answer.js";
 import { ANSWER_FLAG } from "./command/aside.js";
 import { registerAudit } from "./verbs/audit.js";
@@ -29,6 +30,9 @@ Begin with:
   splashdown run workflow.yaml         start a task; killed or crashed, the same command goes on
   splashdown list                      what runs, waits, crashed or is done
   splashdown show TASK                 one task in full, with the commands that answer its questions
+  splashdown logs TASK --follow        what happens in it and what its steps print
+  splashdown answer TASK VALUE         answer what it asks
+  splashdown VERB --help               flags, examples and exit statuses of a verb
   splashdown explain WORD              a key, a verb, an error code or an exit status explained
 
 Output: the answer on stdout, everything else on stderr; --json prints one JSON document.
@@ -39,7 +43,7 @@ Exit status: 0 done, 1 unexpected, 2 usage, 3 partial, 4 failed, 10 not found, 1
 
 export function createProgram(deps: CliDeps, version: string): Command {
   const program = new Command("splashdown")
-    .description("run multi-agent workflows that survive anything")
+    .description("run multi-agent workflows that survive crashes")
     .version(version, "-v, --version")
     .option("--json", "print one JSON document on stdout")
     .option("--quiet", "no progress on stderr")
@@ -81,10 +85,44 @@ export function createProgram(deps: CliDeps, version: string): Command {
   registerTrust(program, deps);
   registerExplain(program, deps);
   registerCompletion(program, deps);
-  for (const command of allCommands(program)) command.exitOverride().configureOutput(program.configureOutput());
+  for (const command of allCommands(program)) {
+    command.exitOverride().configureOutput(program.configureOutput()).configureHelp({ showGlobalOptions: true });
+    takeTaskFlag(command);
+  }
+  groupVerbs(program);
+  const parse = program.parseAsync.bind(program);
+  program.parseAsync = (words, options) => parse(words === undefined ? words : moveTaskFlag(program, words), options);
   return program;
+}
+
+/** Titles of the help, each with its verbs in the order in which people come to need them. */
+const GROUPS: Readonly<Record<string, readonly string[]>> = {
+  "Run and go on:": ["run", "resume", "recover", "fork"],
+  "Look:": ["list", "show", "logs", "attach", "events", "metrics", "graph"],
+  "Speak to a task:": ["answer", "guide", "checkpoint", "pause", "stop"],
+  "The past:": ["checkpoints", "debug"],
+  "Keys, stores, who did what:": ["keys", "store", "trust", "audit"],
+  "Set up and learn:": ["init", "validate", "doctor", "config", "explain", "mcp", "completion"],
+};
+
+function groupVerbs(program: Command): void {
+  const order = Object.values(GROUPS).flat();
+  for (const [title, verbs] of Object.entries(GROUPS))
+    for (const command of program.commands) if (verbs.includes(command.name())) command.helpGroup(title);
+  program.configureHelp({
+    ...program.configureHelp(),
+    subcommandTerm: (command) => [command.name(), ...command.registeredArguments.map(writeArgument)].join(" "),
+    visibleCommands: (command) =>
+      new Help().visibleCommands(command).toSorted((a, b) => order.indexOf(a.name()) - order.indexOf(b.name())),
+  });
 }
 
 function allCommands(command: Command): Command[] {
   return command.commands.flatMap((child) => [child, ...allCommands(child)]);
+}
+
+/** Shape: `<task>`, `[step]`, `<words...>`. */
+function writeArgument(argument: Argument): string {
+  const name = `${argument.name()}${argument.variadic ? "..." : ""}`;
+  return argument.required ? `<${name}>` : `[${name}]`;
 }

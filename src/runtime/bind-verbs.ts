@@ -63,6 +63,7 @@ function createFaceVerbs(
   services: Services,
 ): Pick<
   Splashdown,
+  | "taskNames"
   | "list"
   | "running"
   | "show"
@@ -77,6 +78,7 @@ function createFaceVerbs(
 > {
   const loadAudit = () => import("./verbs/audit-verbs.js");
   return {
+    taskNames: async () => [...(await services.store.tasks())].sort(),
     list: async (reference) => {
       const { listSummaries } = await import("./tasks/summaries.js");
       if (reference === undefined) return listSummaries(services);

@@ -84,6 +84,8 @@ export interface Splashdown {
   ): Promise<RequestView>;
   /** Says something to a task, for what begins after it; one that nobody runs is told when it goes on. */
   guide(options: GuideOptions): Promise<GuideView>;
+  /** Names alone, of all tasks; none is opened. */
+  taskNames(): Promise<readonly string[]>;
   /** All tasks by name, or the one meant. */
   list(task?: string): Promise<readonly TaskSummaryView[]>;
   /** What is under way in this process; nothing is read. */

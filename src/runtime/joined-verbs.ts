@@ -24,6 +24,7 @@ export function joinVerbs(own: Services, verbs: Splashdown, create: (services: S
   return {
     ...verbs,
     ...joinActing(joined),
+    taskNames: async () => (await joined.all((at) => at.taskNames())).flat().sort(),
     list: (task) => (task === undefined ? listAll(joined) : first((at) => at.list(task))),
     show: (task) => first((at) => at.show(task)),
     showStep: (task, step) => first((at) => at.showStep(task, step)),

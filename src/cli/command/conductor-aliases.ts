@@ -1,5 +1,5 @@
 /**
- * Verbs and flags that people bring along from Conductor, and what is written here.
+ * Verbs and flags that people bring along from Conductor and from other tools, and what is written here.
  *
  * Source: CONDUCTOR-YAML 1.11 (`templates`, `-V` and `init` were removed there; `init` is a verb here).
  */
@@ -14,6 +14,20 @@ const VERBS: Readonly<Record<string, string>> = {
   registry: "workflows are files: name one by its path",
   plugin: "plugins are not loaded; a workflow's tools stand in its file",
   update: "npm brings a newer version",
+  ls: "write splashdown list",
+  ps: "write splashdown list",
+  log: "write splashdown logs TASK",
+  tail: "write splashdown logs TASK --follow",
+  watch: "write splashdown attach TASK, or splashdown list --watch",
+  start: "write splashdown run FILE",
+  retry: "write splashdown resume TASK",
+  continue: "write splashdown resume TASK",
+  cancel: "write splashdown stop TASK",
+  kill: "write splashdown stop TASK",
+  rm: "write splashdown store remove TASK",
+  delete: "write splashdown store remove TASK",
+  approve: "write splashdown answer TASK VALUE",
+  costs: "write splashdown metrics",
 };
 
 const BACKGROUND =

@@ -24,7 +24,7 @@ export function formatRun(view: RunView, streams: Streams, write: CommandWriter)
     ...formatCost(view),
     ...formatOutput(view, write),
     ...view.deliverables.map((file) => `  ${view.folder}/${file.file}  ${formatSize(file.size)}, written in the clear`),
-    ...view.questions.flatMap((question) => formatQuestion(question)),
+    ...formatQuestions(view.questions),
     ...view.notices.map((notice) => `  ${cleanForTerminal(notice)}`),
     ...formatNext(view),
   ];
@@ -74,6 +74,21 @@ function formatOutput(view: RunView, write: CommandWriter): string[] {
   const whole = write(`show ${quoteArgument(view.task)} --json`);
   const cut = clean.length > 2000 ? `${clean.slice(0, 2000)}\n… (${whole} has all of it)` : clean;
   return cut.split("\n").map((line) => `  ${line}`);
+}
+
+/** Of one that is asked alone the command need not name it. */
+export function formatQuestions(questions: readonly QuestionView[]): string[] {
+  const [only, second] = questions;
+  if (only === undefined || second !== undefined || only.items !== undefined) return questions.flatMap(formatQuestion);
+  const named = ` ${quoteArgument(only.id)} `;
+  const at = only.command.indexOf(named);
+  const [value = "", more] =
+    only.command
+      .slice(at + named.length)
+      .split("  # ")[0]
+      ?.split(" ") ?? [];
+  const isShort = at > 0 && value !== "" && more === undefined;
+  return formatQuestion(isShort ? { ...only, command: only.command.replace(named, " ") } : only);
 }
 
 export function formatQuestion(question: QuestionView): string[] {

@@ -2,13 +2,16 @@
  * `splashdown completion`: scripts for bash, zsh and fish, made from the declared verbs and flags.
  *
  * The tree of commands is the only truth: a verb or flag that is declared is completed, none is written down here twice.
- * Where no word fits, shells complete file names as they always do.
+ * Where a verb takes a task, the names of the tasks here are asked for when Tab is pressed (`completion tasks`). Where no
+ * word fits, shells complete file names as they always do.
  */
 import { Argument, type Command } from "commander";
 import type { CliDeps } from "../terminal/deps.js";
+import { withSplashdown } from "../command/verb.js";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;
 type Shell = (typeof SHELLS)[number];
+const TASKS = "tasks";
 
 const INSTALL = `
 To try it now:        source <(splashdown completion bash)
@@ -21,9 +24,16 @@ export function registerCompletion(program: Command, deps: CliDeps): void {
   program
     .command("completion")
     .description("print a completion script for a shell")
-    .addArgument(new Argument("<shell>", "the shell").choices(SHELLS))
+    .addArgument(
+      new Argument("<shell>", "the shell; tasks prints the names of the tasks here").choices([...SHELLS, TASKS]),
+    )
     .addHelpText("after", INSTALL)
-    .action((shell: Shell) => deps.streams.out(formatCompletion(program, shell)));
+    .action(async (shell: Shell | typeof TASKS, _flags: object, command: Command) => {
+      if (shell !== TASKS) return deps.streams.out(formatCompletion(program, shell));
+      await withSplashdown({ command, deps }, async ({ splashdown, print }) => {
+        print(await splashdown.taskNames(), (names) => names.join("\n"));
+      });
+    });
 }
 
 export function formatCompletion(program: Command, shell: Shell): string {
@@ -34,6 +44,8 @@ export function formatCompletion(program: Command, shell: Shell): string {
 interface Place {
   readonly words: readonly string[];
   readonly verbs: readonly { readonly name: string; readonly text: string }[];
+  /** The next word is the name of a task. */
+  readonly takesTask: boolean;
   readonly flags: readonly { readonly name: string; readonly text: string; readonly takesValue: boolean }[];
 }
 
@@ -42,6 +54,7 @@ function listPlaces(command: Command, words: readonly string[] = []): Place[] {
   const here: Place = {
     words,
     verbs: command.commands.map((child) => ({ name: child.name(), text: child.description() })),
+    takesTask: command.registeredArguments[0]?.name() === "task",
     flags: [...flagsOf(command), ...global, { name: "--help", text: "explain", takesValue: false }],
   };
   return [here, ...command.commands.flatMap((child) => listPlaces(child, [...words, child.name()]))];
@@ -67,6 +80,14 @@ const WRITERS: Readonly<Record<Shell, (places: readonly Place[]) => string>> = {
   fish: formatFish,
 };
 
+/** Places after which a task is named, as the pattern of a shell's case. */
+function listTaking(places: readonly Place[], quote: string): string {
+  return places
+    .filter(({ takesTask }) => takesTask)
+    .map(({ words }) => `${quote}${words.join(" ")}${quote}`)
+    .join("|");
+}
+
 function formatBash(places: readonly Place[]): string {
   const cases = places.map(
     ({ words, verbs, flags }) =>
@@ -88,6 +109,9 @@ ${places
   done
   case "$place" in
 ${cases.join("\n")}
+  esac
+  case "$place" in
+    ${listTaking(places, '"')}) [ "\${current#-}" = "$current" ] && words="$words $(splashdown completion tasks 2>/dev/null)" ;;
   esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
 }
@@ -122,6 +146,9 @@ ${places
   case "$place" in
 ${cases.join("\n")}
   esac
+  case "$place" in
+    ${listTaking(places, "'")}) entries+=(\${(f)"$(splashdown completion tasks 2>/dev/null)"}) ;;
+  esac
   _describe 'splashdown' entries
   _files
 }
@@ -131,9 +158,10 @@ compdef _splashdown splashdown
 
 function formatFish(places: readonly Place[]): string {
   const quote = (text: string): string => `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
-  const lines = places.flatMap(({ words, verbs, flags }) => {
+  const lines = places.flatMap(({ words, verbs, flags, takesTask }) => {
     const condition = quote(`__splashdown_at ${words.join(" ")}`.trimEnd());
     return [
+      ...(takesTask ? [`complete -c splashdown -n ${condition} -a '(splashdown completion tasks 2>/dev/null)'`] : []),
       ...verbs.map(({ name, text }) => `complete -c splashdown -n ${condition} -a ${name} -d ${quote(text)}`),
       ...flags.map(
         ({ name, text, takesValue }) =>

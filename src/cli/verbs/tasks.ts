@@ -6,7 +6,7 @@ import type { EventView, StepView, TaskView } from "../../runtime/contract.js";
 import { statusOfSignal, type CliDeps, type Streams } from "../terminal/deps.js";
 import { quoteArgument } from "../../base/shell-text.js";
 import type { CommandWriter } from "../command/next-command.js";
-import { formatGoingOn, formatQuestion, formatStderr } from "../text/run-text.js";
+import { formatGoingOn, formatQuestions, formatStderr } from "../text/run-text.js";
 import { formatStep } from "../text/step-text.js";
 import {
   cleanForTerminal,
@@ -131,10 +131,7 @@ function formatTask(view: TaskView, streams: Streams, write: CommandWriter): str
       ),
     ),
     ...section("guidance", view.guidance.map(formatGuidance).map(indent)),
-    ...section(
-      "open questions",
-      view.questions.filter((question) => question.status === "open").flatMap(formatQuestion),
-    ),
+    ...section("open questions", formatQuestions(view.questions.filter((question) => question.status === "open"))),
     ...section(
       "answered, not taken up yet",
       view.questions

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
-import { PROJECT_FOLDER } from "../../support/built-program.js";
+import { PROGRAM, PROJECT_FOLDER } from "../../support/built-program.js";
 import { openPlace, type CommandPlace } from "../../support/command-place.js";
 
 interface Coverage {
@@ -64,7 +64,7 @@ describe("splashdown without a task", () => {
     const loaded = await listLoaded(openPlace(), ["--help"]);
     expect(loaded).toContain("dist/cli/main.js");
     const own =
-      /^node_modules\/commander\/|^dist\/(?:cli|base)\/|^dist\/runtime\/platform\/(?:environment|system-clock)\.js$|^dist\/process\/initial-environment\.js$/;
+      /^node_modules\/commander\/|^dist\/(?:cli|base)\/|^dist\/runtime\/platform\/(?:environment|heap-bounds|system-clock)\.js$|^dist\/process\/initial-environment\.js$/;
     expect(loaded.filter((path) => !own.test(path))).toEqual([]);
   });
 });
@@ -134,5 +134,41 @@ describe("a mistyped command line", () => {
         details: { verb: "show" },
       },
     });
+  });
+});
+
+function startAs(version: string, words: readonly string[]): ReturnType<CommandPlace["run"]> {
+  const place = openPlace();
+  const fake = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "${version}" } });`;
+  const program = process.execPath;
+  return place.run(["--require", place.write("version.cjs", fake), PROGRAM, ...words], { program });
+}
+
+describe("a Node that is too old", () => {
+  it.each(["18.20.8", "20.18.3", "12.22.12"])("[first-use F7] is told so in one sentence (%s)", async (version) => {
+    const { code, stdout, stderr } = await startAs(version, ["list"]);
+    expect({ code, stdout, stderr }).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: `splashdown: needs Node 20.19 or newer; this is ${version}\n`,
+    });
+  });
+
+  it.each(["20.19.0", "22.0.0"])("[first-use F7 kin] is none that goes (%s)", async (version) => {
+    expect(await startAs(version, ["--version"])).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  it("[first-use F7 kin] reads the first file without trouble: it imports nothing, and has no newer words", () => {
+    const text = readFileSync(PROGRAM, "utf8").replaceAll(/^\/\/.*$|\/\*[\s\S]*?\*\//gm, "");
+    expect(text).not.toMatch(/^import\b|\?\.|\?\?|\bawait\b|#\w+\(|static \{|_\d/m);
+    expect(text).toContain('import("');
+  });
+
+  it("[first-use F7 kin] names the version that package.json asks for", () => {
+    const { engines } = JSON.parse(readFileSync(join(PROJECT_FOLDER, "package.json"), "utf8")) as {
+      engines: { node: string };
+    };
+    expect(readFileSync(PROGRAM, "utf8")).toContain(`needs Node`);
+    expect(readFileSync(PROGRAM, "utf8")).toContain(engines.node.replace(">=", ""));
   });
 });
