@@ -1,6 +1,6 @@
 // All that CI does but the tests (see checks.mjs). With names of gates as arguments, only those.
 import { spawnSync } from "node:child_process";
-import { CHECKS } from "./checks.mjs";
+import { CHECKS } from "./parts/checks.mjs";
 
 const LINES_MAX = 120;
 const wanted = new Set(process.argv.slice(2));

@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import standaloneCodeModule from "ajv/dist/standalone/index.js";
-import { byText, describeTypes, dropAnnotations } from "./schema-types.mjs";
+import { byText, describeTypes, dropAnnotations } from "./parts/schema-types.mjs";
 
 const standaloneCode = standaloneCodeModule.default;
 const root = fileURLToPath(new URL("..", import.meta.url));

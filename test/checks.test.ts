@@ -1,5 +1,5 @@
 /**
- * Plants a violation for every gate of scripts/checks.mjs, so that none can be green because it looks at nothing.
+ * Plants a violation for every gate of scripts/parts/checks.mjs, so that none can be green because it looks at nothing.
  *
  * A small project with our own settings is made in a temporary folder: as it is, every gate passes; with the plants,
  * every gate fails and names what was planted. The same commands run there as in CI.
@@ -9,7 +9,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, syml
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CHECKS } from "../scripts/checks.mjs";
+import { CHECKS } from "../scripts/parts/checks.mjs";
 
 const ROOT = join(import.meta.dirname, "..");
 const SETTINGS = [
@@ -222,7 +222,7 @@ describe("the gates", () => {
 const SILENCER = /(?:oxlint|eslint)-disable|@ts-(?:ignore|expect-error|nocheck)|(?:prettier|v8|c8|istanbul)[- ]ignore/;
 
 describe("the code", () => {
-  const files = ["src", "test", "scripts", "examples"].flatMap((folder) =>
+  const files = ["src", "test", "scripts", "proof", "examples"].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && /\.(?:ts|mjs|js)$/.test(entry.name))
       .map((entry) => join(entry.parentPath, entry.name))

@@ -1,4 +1,4 @@
-/** The short form of the crash explorer; `node scripts/explore-crashes.mjs` runs the long one. */
+/** The short form of the crash explorer; `npm run proof -- explore-crashes` runs the long one. */
 import { describe, expect, it } from "vitest";
 import { MUTANT, QUICK } from "./explore-all.js";
 import { WORKLOADS, type WorkloadName } from "./explorer.js";

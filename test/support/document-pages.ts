@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 const PROJECT_FOLDER = join(import.meta.dirname, "..", "..");
 /** Folders that hold pages; of the project's own folder only the pages that stand in it. */
-const FOLDERS = ["docs", "src", "examples", "scripts"];
+const FOLDERS = ["docs", "src", "examples", "scripts", "proof"];
 /** Made by the build, so they need not be there. */
 const MADE = "docs/reference/";
 

@@ -5,7 +5,7 @@ import { PROGRAM, PROJECT_FOLDER, type CommandResult, type RunningCommand } from
 import type { CommandPlace } from "./command-place.js";
 import { until } from "./real-clock.js";
 
-export const KILL_CHILD = join(PROJECT_FOLDER, "scripts/kill-loop/kill-child.mjs");
+export const KILL_CHILD = join(PROJECT_FOLDER, "proof/kill-loop/kill-child.mjs");
 
 /** Lines of all segments of the task's journal. */
 export function countRecords(place: CommandPlace, task: string): number {

@@ -4,7 +4,7 @@
  * Owns: the profiles that come along. None of them lets an agent change anything: what it may do is said with `arguments`
  * in the settings or `args` of the step, in its own words. Prompts go to stdin: an argument is short, and others see it.
  * Source: the vendors' pages and help on their command lines: claude (headless mode), codex (exec), gemini (headless mode),
- * copilot; each tried with the program itself, see scripts/installed-agents.mjs.
+ * copilot; each tried with the program itself, see proof/installed-agents.mjs.
  */
 import { SplashdownError } from "../../base/errors.js";
 import { readClaude, readCodex, readCopilot, readGemini, type LineReader } from "./line-readers.js";

@@ -1,7 +1,7 @@
 /**
  * Conductor's own example files, unmodified: each runs to its end with a scripted model, and again with three kills.
  *
- * The files are not part of the project: SPLASHDOWN_CONDUCTOR_EXAMPLES names their folder (`npm run corpus -- FOLDER`).
+ * The files are not part of the project: SPLASHDOWN_CONDUCTOR_EXAMPLES names their folder (`npm run proof -- corpus FOLDER`).
  * Without it every test here is skipped; test/unit/definition and the other tests cover the same keys with own files.
  */
 import { readdirSync, rmSync } from "node:fs";

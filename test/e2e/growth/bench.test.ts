@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 
-const script = join(import.meta.dirname, "../../../scripts/bench.mjs");
+const script = join(import.meta.dirname, "../../../proof/bench.mjs");
 
 describe("the bench", () => {
   it("gives each measure a figure beside its bound in its quick form", async () => {

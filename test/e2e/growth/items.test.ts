@@ -70,7 +70,7 @@ describe("a nested workflow", () => {
 });
 
 const FUNCTION_ITEMS = join(PROJECT_FOLDER, "test/support/programs/function-items.mjs");
-const FUNCTION_ITEMS_WORKFLOW = join(PROJECT_FOLDER, "scripts/measures/function-items.mjs");
+const FUNCTION_ITEMS_WORKFLOW = join(PROJECT_FOLDER, "proof/measures/function-items.mjs");
 const MIB = 2 ** 20;
 /** For the whole process of the command. */
 const COMMAND_MIB_MAX = 150;

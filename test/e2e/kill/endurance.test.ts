@@ -13,7 +13,7 @@ interface Endured {
 
 describe("long tasks", () => {
   it("killed in the middle go on to the end, each step once in the history", async () => {
-    const script = join(PROJECT_FOLDER, "scripts/endurance.mjs");
+    const script = join(PROJECT_FOLDER, "proof/endurance.mjs");
     const { code, stdout } = await withFolder((cwd) =>
       runCommand([script, "--steps", "300", "--megabytes", "4", "--large", "0", "--kills", "2", "--json"], {
         cwd,

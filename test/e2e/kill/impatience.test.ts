@@ -1,6 +1,6 @@
 /**
  * The kill loop under a user without patience, in short: on files, and planted faults. The long form on the other stores is
- * SPLASHDOWN_TEST_STORES=all; `npm run kill-loop -- --impatient --store STORE` goes on for as long as it is told to.
+ * SPLASHDOWN_TEST_STORES=all; `npm run proof -- kill-loop --impatient --store STORE` goes on for as long as it is told to.
  */
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ const OTHERS = ["sqlite", ...(findPostgres() === undefined ? [] : ["postgres"])]
 const STORES = ["file", ...(process.env["SPLASHDOWN_TEST_STORES"] === "all" ? OTHERS : [])];
 
 function runLoop(...args: string[]) {
-  const loop = join(PROJECT_FOLDER, "scripts/kill-loop.mjs");
+  const loop = join(PROJECT_FOLDER, "proof/kill-loop.mjs");
   const words = [loop, "--impatient", "--workers", "1", ...args];
   return withFolder((cwd) => {
     // A Postgres that root starts runs as another user, below this folder.

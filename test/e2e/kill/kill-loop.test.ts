@@ -4,7 +4,7 @@ import { PROJECT_FOLDER, runCommand } from "../../support/built-program.js";
 import { withFolder } from "../../support/store-places.js";
 
 function runLoop(...args: string[]) {
-  const loop = join(PROJECT_FOLDER, "scripts/kill-loop.mjs");
+  const loop = join(PROJECT_FOLDER, "proof/kill-loop.mjs");
   return withFolder((cwd) => runCommand([loop, ...args], { cwd, program: process.execPath, env: { TMPDIR: cwd } }));
 }
 

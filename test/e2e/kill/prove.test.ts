@@ -1,11 +1,11 @@
-/** The short form of what `scripts/prove` and `scripts/soak` do for longer. */
+/** The short form of what `npm run proof -- prove` and `-- soak` do for longer. */
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { PROJECT_FOLDER, runCommand } from "../../support/built-program.js";
 import { withFolder } from "../../support/store-places.js";
 
 function runScript(name: string, ...args: string[]) {
-  const script = join(PROJECT_FOLDER, "scripts", name);
+  const script = join(PROJECT_FOLDER, "proof", name);
   return withFolder((cwd) => runCommand([script, ...args], { cwd, program: process.execPath, env: { TMPDIR: cwd } }));
 }
 

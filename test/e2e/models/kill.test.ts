@@ -1,7 +1,7 @@
 /** Turn by turn through kills: the built program against a server of model answers. */
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { judgeCalls, judgeFinished, judgeTools } from "../../../scripts/model-kill-loop/verdict.mjs";
+import { judgeCalls, judgeFinished, judgeTools } from "../../../proof/model-kill-loop/verdict.mjs";
 import type { CommandPlace } from "../../support/command-place.js";
 import { PROJECT_FOLDER, runCommand } from "../../support/built-program.js";
 import { openModelPlace, RUN_FLOW } from "../../support/model-place.js";
@@ -11,7 +11,7 @@ import { withFolder } from "../../support/store-places.js";
 
 describe("the kill loop with models", () => {
   it("asks no finished turn again over four wires, and comes to the same output", { timeout: 280_000 }, async () => {
-    const loop = join(PROJECT_FOLDER, "scripts/model-kill-loop.mjs");
+    const loop = join(PROJECT_FOLDER, "proof/model-kill-loop.mjs");
     const { code, stdout } = await withFolder((cwd) =>
       runCommand([loop, "--kills", "6"], { cwd, program: process.execPath, env: { TMPDIR: cwd } }),
     );

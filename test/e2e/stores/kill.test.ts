@@ -8,7 +8,7 @@ import { withFolder } from "../../support/store-places.js";
 const POINTS = ["intent", "half-snapshot", "effect", "done", "recovery", "spawned"];
 
 function runLoop(store: string) {
-  const loop = join(PROJECT_FOLDER, "scripts/kill-loop.mjs");
+  const loop = join(PROJECT_FOLDER, "proof/kill-loop.mjs");
   const args = [loop, "--kills", "6", "--points", POINTS.join(","), "--store", store];
   return withFolder((cwd) => runCommand(args, { cwd, program: process.execPath, env: { TMPDIR: cwd } }));
 }

@@ -2,7 +2,7 @@
  * The same stories on every store: what a task does, survives and refuses does not depend on where it is kept.
  *
  * The files are what all other tests run on, so in each run SQLite has all stories of a task and the others a few. The
- * long form, SPLASHDOWN_TEST_STORES=all or the names of some, tells all on each; `node scripts/stores.mjs` runs it and counts.
+ * long form, SPLASHDOWN_TEST_STORES=all or the names of some, tells all on each; `npm run proof -- stores` runs it and counts.
  */
 import { afterAll, describe, expect, it } from "vitest";
 import { DISK_STORIES } from "./disk-stories.js";

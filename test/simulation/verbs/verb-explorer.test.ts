@@ -1,4 +1,4 @@
-/** The short form of the crash explorer of verbs; `node scripts/explore-crashes.mjs` runs the long one. */
+/** The short form of the crash explorer of verbs; `npm run proof -- explore-crashes` runs the long one. */
 import { describe, expect, it } from "vitest";
 import { catchVerbMutant, VERB_CRASHES, VERB_CRASHES_TWICE, VERB_FAULTS } from "./explore-verbs.js";
 import type { Scenario } from "./scenario.js";

@@ -102,7 +102,7 @@ async function createCheckers(): Promise<Readonly<Record<string, (place: string)
     limit: (name) => Object.hasOwn(LIMITS, name),
     bench: (name) =>
       ["measures", "state-measures"].some((file) =>
-        readSource(`scripts/measures/${file}.mjs`).includes(`name: \`${name}`),
+        readSource(`proof/measures/${file}.mjs`).includes(`name: \`${name}`),
       ),
   };
 }

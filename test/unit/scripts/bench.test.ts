@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { describePeers, formatLine, formatTable, RESULTS, writeTable } from "../../../scripts/measures/results.mjs";
+import { describePeers, formatLine, formatTable, RESULTS, writeTable } from "../../../proof/measures/results.mjs";
 
 const page = readFileSync(join(import.meta.dirname, "../../../docs/benchmarks.md"), "utf8");
 const kept = JSON.parse(readFileSync(RESULTS, "utf8"));

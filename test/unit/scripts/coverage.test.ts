@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { describeRooms, FLOORS, judgeCoverage } from "../../../scripts/coverage-floors.mjs";
+import { describeRooms, FLOORS, judgeCoverage } from "../../../proof/proofs/coverage-floors.mjs";
 
 const ROOMS = Object.keys(FLOORS.branches);
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { findLedgerFaults } from "../../../scripts/endurance/endure.mjs";
-import { valueOf } from "../../../scripts/endurance/work.mjs";
+import { findLedgerFaults } from "../../../proof/endurance/endure.mjs";
+import { valueOf } from "../../../proof/endurance/work.mjs";
 
 const JOB = { steps: 3 };
 

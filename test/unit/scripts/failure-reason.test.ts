@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
-import { reasonOf } from "../../../scripts/failure-reason.mjs";
+import { reasonOf } from "../../../proof/proofs/failure-reason.mjs";
 
 function failureOf(script: string): unknown {
   try {

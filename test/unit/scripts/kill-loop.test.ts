@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { findHistoryFaults, wasSpawned } from "../../../scripts/kill-loop/history.mjs";
-import { EFFECTS, findLedgerFaults } from "../../../scripts/kill-loop/ledger.mjs";
-import { findSaidFaults } from "../../../scripts/kill-loop/impatient-words.mjs";
-import { planTasks } from "../../../scripts/kill-loop/plan.mjs";
-import { createRandom } from "../../../scripts/kill-loop/random.mjs";
+import { findHistoryFaults, wasSpawned } from "../../../proof/kill-loop/history.mjs";
+import { EFFECTS, findLedgerFaults } from "../../../proof/kill-loop/ledger.mjs";
+import { findSaidFaults } from "../../../proof/kill-loop/impatient-words.mjs";
+import { planTasks } from "../../../proof/kill-loop/plan.mjs";
+import { createRandom } from "../../../proof/kill-loop/random.mjs";
 
 const lines = EFFECTS.map((name: string) => `${name} key-of-${name}`);
 

@@ -2,10 +2,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { judgeReport } from "../../../scripts/proofs/suite-runs.mjs";
-import { SUITES } from "../../../scripts/proofs/suites.mjs";
-import { judgeSuite, selectSuites, Table } from "../../../scripts/proofs/table.mjs";
-import { judgeMutants, scoreOf } from "../../../scripts/mutants/verdict.mjs";
+import { judgeReport } from "../../../proof/proofs/suite-runs.mjs";
+import { SUITES } from "../../../proof/proofs/suites.mjs";
+import { judgeSuite, selectSuites, Table } from "../../../proof/proofs/table.mjs";
+import { judgeMutants, scoreOf } from "../../../proof/mutants/verdict.mjs";
 
 const passed = (title: string, meta = {}) => ({ fullName: title, status: "passed", failureMessages: [], meta });
 const failed = (title: string) => ({ fullName: title, status: "failed", failureMessages: ["expected 1"], meta: {} });
@@ -20,8 +20,8 @@ const fileOf = (status: string, ...assertionResults: readonly object[]) => ({
 describe("the suites", () => {
   const PROJECT = join(import.meta.dirname, "../../..");
   const named = ["suites", "suite-runs"].flatMap((name) => {
-    const text = readFileSync(join(PROJECT, `scripts/proofs/${name}.mjs`), "utf8");
-    return [...text.matchAll(/"((?:test|scripts)\/[^"]+)"/g)].map(([, path = ""]) => path);
+    const text = readFileSync(join(PROJECT, `proof/proofs/${name}.mjs`), "utf8");
+    return [...text.matchAll(/"((?:test|scripts|proof)\/[^"]+)"/g)].map(([, path = ""]) => path);
   });
 
   it("name tests and scripts that are there", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { addKills, computeRows, findFaults, formatRows, placeTable } from "../../../scripts/stores/table.mjs";
+import { addKills, computeRows, findFaults, formatRows, placeTable } from "../../../proof/stores/table.mjs";
 
 const RESULTS = [
   { ancestorTitles: ["store: directory on this machine, fresh, tasks"], status: "passed" },
@@ -45,9 +45,9 @@ describe("the table of stores", () => {
   });
 
   it("goes between its marks in a page, and nowhere else", () => {
-    const readme = "a\n<!-- stores: made by scripts/stores.mjs --readme -->\nold\n<!-- /stores -->\nb\n";
+    const readme = "a\n<!-- stores: made by proof/stores.mjs --readme -->\nold\n<!-- /stores -->\nb\n";
     expect(placeTable(readme, "new")).toBe(
-      "a\n<!-- stores: made by scripts/stores.mjs --readme -->\n\nnew\n\n<!-- /stores -->\nb\n",
+      "a\n<!-- stores: made by proof/stores.mjs --readme -->\n\nnew\n\n<!-- /stores -->\nb\n",
     );
     expect(() => placeTable("no marks", "new")).toThrow("no place");
   });

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { judgeRound } from "../../../scripts/soak-rounds/ten-points.mjs";
+import { judgeRound } from "../../../proof/soak-rounds/ten-points.mjs";
 
 const judge = judgeRound as (found: object) => string[];
 const LEDGER = ["item-a", "item-b", "item-c", "last"];

@@ -16,7 +16,7 @@ const PLACES: StorePlaces = {
   pglite: (instance) => sql.pglite(instance),
   // Without its binaries on this machine there is nothing to run it on.
   ...(findPostgres() === undefined ? {} : { postgres: (instance) => sql.postgres(instance) }),
-  // The servers' own cases are in cached-store.test.ts; all of the contract is run by `node scripts/stores.mjs`.
+  // The servers' own cases are in cached-store.test.ts; all of the contract is run by `npm run proof -- stores`.
   ...(process.env["SPLASHDOWN_TEST_STORES"] !== "all" || findPostgres() === undefined || findRedis() === undefined
     ? {}
     : { "postgres behind redis": (instance) => sql.postgresBehindRedis(instance) }),

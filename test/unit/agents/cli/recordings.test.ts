@@ -1,5 +1,5 @@
 /**
- * What the programs themselves printed, asked by scripts/installed-agents.mjs's server: claude 2.1.332, codex 0.171.0,
+ * What the programs themselves printed, asked by proof/installed-agents.mjs's server: claude 2.1.332, codex 0.171.0,
  * gemini 0.61.0, copilot 1.0.102. Folders are renamed, long lists cut, and of copilot's lines the passing ones left out.
  */
 import { mkdtemp, rm } from "node:fs/promises";
