@@ -9,7 +9,7 @@ import { execFile } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { PROGRAM, PROJECT_FOLDER } from "./built-program.js";
+import { PROJECT_FOLDER } from "./built-program.js";
 import { findBlocks, type Block } from "./document-pages.js";
 
 export interface TypedCommand {
@@ -24,6 +24,8 @@ export interface BlockResult {
   readonly commands: readonly (TypedCommand & { readonly came: string })[];
 }
 
+/** Where package.json says that the command is. */
+const COMMAND = "dist/cli/main.js";
 const MARK = "@@ended@@";
 
 export class PagePlace {
@@ -32,12 +34,16 @@ export class PagePlace {
   readonly #folder = join(this.#home, "project");
   readonly #env: Readonly<Record<string, string>>;
 
-  constructor(env: Readonly<Record<string, string>> = {}) {
+  /** `installed` is the folder of the package: this project, or one that was packed and unpacked. */
+  constructor(env: Readonly<Record<string, string>> = {}, installed = PROJECT_FOLDER) {
     const programs = join(this.#root, "bin");
     for (const folder of [this.#folder, programs, join(this.#folder, "node_modules")])
       mkdirSync(folder, { recursive: true });
-    symlinkSync(PROJECT_FOLDER, join(this.#folder, "node_modules", "splashdown"));
-    writeFileSync(join(programs, "splashdown"), `#!/bin/sh\nexec "${process.execPath}" "${PROGRAM}" "$@"\n`);
+    symlinkSync(installed, join(this.#folder, "node_modules", "splashdown"));
+    writeFileSync(
+      join(programs, "splashdown"),
+      `#!/bin/sh\nexec "${process.execPath}" "${join(installed, COMMAND)}" "$@"\n`,
+    );
     chmodSync(join(programs, "splashdown"), 0o755);
     this.#env = {
       PATH: `${programs}:${process.env["PATH"] ?? ""}`,
