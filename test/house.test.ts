@@ -183,7 +183,7 @@ function loadSources(): SourceFile[] {
 const isGenerated = (file: SourceFile): boolean => file.path.includes("/generated/");
 
 /** Programs of their own that are handed to another node process as text; their timers and clocks are not the engine's. */
-const OWN_PROGRAMS = new Set(["process/keeper-program.ts"]);
+const OWN_PROGRAMS = new Set(["process/keeper-program.ts", "cli/terminal/signal-thread-program.ts"]);
 
 function importsOf(file: SourceFile): string[] {
   const found = file.text.matchAll(/(?:\bfrom\s+|\bimport\s*\(\s*|^\s*import\s+)["'](\.{1,2}\/[^"']+)["']/gm);

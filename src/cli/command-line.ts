@@ -3,7 +3,8 @@
  *
  * Stdout is the verb's alone: what functions and packages write there goes to stderr, so that --json is one document.
  * An end of the process before the verb's own is never the status 0.
- * First signal: the verb is asked to leave, everything is saved. Second: the process leaves now; what is durable stays.
+ * First signal: the verb is asked to leave, everything is saved. Second: the process leaves now; what is durable stays. Where
+ * code of a workflow holds the loop, a thread of its own sees to that (second-signal.ts).
  */
 import { readVersion } from "../base/package-files.js";
 import { writeSync } from "node:fs";
@@ -11,7 +12,7 @@ import { CommanderError, type Command } from "commander";
 import { EXIT_STATUS } from "../base/error-table.js";
 import { errnoOf, errorCodeOf, messageOf, SplashdownError } from "../base/errors.js";
 import { readVariable, takeKeyVariables } from "../runtime/platform/environment.js";
-import { boundHeap } from "../runtime/platform/heap-bounds.js";
+import { boundHeap, holdYoungSpace } from "../runtime/platform/heap-bounds.js";
 import { ANSWER_FLAG, runAgainAside } from "./command/aside.js";
 import type { CliDeps, GlobalOptions, Streams } from "./terminal/deps.js";
 import { repeatFlags } from "./command/next-command.js";
@@ -19,6 +20,7 @@ import { requireTextArguments } from "./command/argument-bytes.js";
 import { openAnswer, turnDescriptorAside } from "./command/answer-descriptor.js";
 import { cleanForTerminal } from "./terminal/output.js";
 import { createProgram } from "./program.js";
+import { createSecondSignal, type SecondSignal } from "./terminal/second-signal.js";
 import { createScreen, type ScreenSize } from "./terminal/screen.js";
 import { findVerb, toUsageError, withVerb } from "./command/usage.js";
 
@@ -27,16 +29,21 @@ const SIGNAL_STATUS = {
   SIGTERM: EXIT_STATUS.terminated,
   SIGHUP: EXIT_STATUS.hangup,
 } as const;
+/** Verbs in whose process code of a workflow runs. */
+const ACTING: ReadonlySet<string> = new Set(["run", "resume", "recover", "mcp"]);
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 async function main(args: readonly string[]): Promise<number> {
   boundHeap();
   takeKeyVariables();
   const streams = createStreams(args);
+  const secondSignal = createSecondSignal(SIGNALS);
   let status: number = EXIT_STATUS.done;
   const deps: CliDeps = {
     streams,
-    signal: listenToSignals(streams),
+    signal: listenToSignals(streams, secondSignal),
     open: async (options) => {
+      if (ACTING.has(findVerb(program, args))) secondSignal.start(holdYoungSpace);
       const { openSplashdown } = await import("../runtime/open.js");
       return openSplashdown(options);
     },
@@ -122,10 +129,11 @@ function giveStdoutTo(error: (text: string) => void): void {
   };
 }
 
-function listenToSignals(streams: Streams): AbortSignal {
+function listenToSignals(streams: Streams, { taken }: SecondSignal): AbortSignal {
   const controller = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+  for (const signal of SIGNALS) {
     process.on(signal, () => {
+      taken();
       const status = SIGNAL_STATUS[signal];
       if (controller.signal.aborted) process.exit(status);
       streams.error(`\n${signal}: saving and leaving; once more to leave now\n`);

@@ -22,6 +22,11 @@ const FILLING_OBJECTS = 1_000;
 export function boundHeap(): void {
   setFlagsFromString(`--heap-growing-percent=${OLD_SPACE_GROWTH_PERCENT}`);
   growYoungSpace();
+  holdYoungSpace();
+}
+
+/** To be called again when a thread has started, for which the platform takes its own factor back. */
+export function holdYoungSpace(): void {
   setFlagsFromString("--semi-space-growth-factor=1");
 }
 

@@ -92,6 +92,84 @@ describe("FAULTS 30: a signal to a run with a model call, a script with a grandc
   });
 });
 
+/** Code of a workflow that holds the loop of the process, for ever but where it waits for a file. */
+const BLOCKING = {
+  "a loop": "export function work() { note(); for (;;); }",
+  "a pattern that goes back without end": `export function work() { note(); return /^(a+)+$/.test("a".repeat(60) + "b"); }`,
+  "a wait of the thread":
+    "export function work() { note(); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0); }",
+} as const;
+
+const HEAD = `import { existsSync, writeFileSync } from "node:fs";
+const note = () => writeFileSync(new URL("held", import.meta.url), "1");
+`;
+
+async function startBlocking(place: CommandPlace, code: string): Promise<RunningCommand> {
+  place.write(
+    "blocked.yaml",
+    `workflow: {name: blocked}\nsteps: [{name: work, function: "./work.mjs#work", effects: none}]`,
+  );
+  place.write("work.mjs", HEAD + code);
+  const running = place.start(["run", "blocked.yaml", "--task", "t"]);
+  await until("the code holds the process", () => place.read("held") !== "", HELD_WITHIN_MS);
+  return running;
+}
+
+const HELD_WITHIN_MS = 20_000;
+const SAID_WHILE_HELD = "saving and leaving when the code that runs lets go; once more to leave now\n";
+
+async function expectEndedByTwo(running: RunningCommand): Promise<void> {
+  running.child.kill("SIGINT");
+  const isAnswered = (): boolean => running.stderr().includes(`SIGINT: ${SAID_WHILE_HELD}`);
+  await until("the first is answered", isAnswered, HELD_WITHIN_MS);
+  running.child.kill("SIGINT");
+  const { code: status, signal, stderr } = await running.done;
+  expect({ status, signal }).toEqual({ status: null, signal: "SIGKILL" });
+  expect(stderr).toContain("SIGINT: code that runs did not let go; ended as it stands, and what is durable stays\n");
+}
+
+describe("a signal while code of a workflow holds the process", () => {
+  it.each(Object.entries(BLOCKING))("[security H6 kin] in %s ends it when it comes twice", async (_where, code) => {
+    const place = openPlace();
+    await expectEndedByTwo(await startBlocking(place, code));
+    expect((await place.run(["list", "--json"])).json()).toMatchObject([{ task: "t", status: "crashed" }]);
+    expect((await place.run(["resume", "t", "--plan"])).code).toBe(0);
+  });
+
+  it("[security H6 kin] in a module that is loaded ends it when it comes twice, before there is a task", async () => {
+    const place = openPlace();
+    await expectEndedByTwo(await startBlocking(place, "note(); for (;;); export function work() {}"));
+    expect((await place.run(["list", "--json"])).json()).toEqual([]);
+  });
+
+  it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+    "%s ends it where the first was taken and code that hears of it holds it then",
+    async (signal) => {
+      const place = openPlace();
+      const code =
+        "export const work = ({ signal }) => new Promise(() => { note(); signal.onabort = () => { for (;;); }; });";
+      const running = await startBlocking(place, code);
+      running.child.kill(signal);
+      await until("the first is taken", () => running.stderr().includes(`${signal}: saving and leaving; once more`));
+      running.child.kill(signal);
+      expect((await running.done).signal).toBe("SIGKILL");
+      expect((await place.run(["list", "--json"])).json()).toMatchObject([{ task: "t", status: "crashed" }]);
+    },
+  );
+
+  it("saves and leaves when the code lets go after the first", async () => {
+    const place = openPlace();
+    const code = `export function work() { note(); while (!existsSync(new URL("go", import.meta.url))); return 1; }`;
+    const running = await startBlocking(place, code);
+    running.child.kill("SIGINT");
+    await until("the first is answered", () => running.stderr().includes(SAID_WHILE_HELD));
+    place.write("go", "1");
+    const { code: status, stdout } = await running.done;
+    expect(status).toBe(130);
+    expect(stdout).toContain("stopped  t: ended by SIGINT\n");
+  });
+});
+
 describe("a task ended by Ctrl+C", () => {
   it("is taken up by the next run of the same file, and its finished steps stay", async () => {
     const place = openPlace();
