@@ -4,7 +4,14 @@
  * `renderLiveView` is pure; `startLiveView` asks the library how its tasks stand and redraws. Showing never fails a run.
  */
 import { formatCount } from "../../base/plain-text.js";
-import type { RunningPhaseView, RunningStepView, RunningView, Splashdown } from "../../runtime/contract.js";
+import type {
+  RunningLoopView,
+  RunningPhaseView,
+  RunningRetryView,
+  RunningStepView,
+  RunningView,
+  Splashdown,
+} from "../../runtime/contract.js";
 import { systemClock } from "../../runtime/platform/system-clock.js";
 import { cleanForTerminal, formatDuration, formatPercent, type Colours } from "./output.js";
 import type { Screen } from "./screen.js";
@@ -17,6 +24,8 @@ export interface LiveFrame {
   readonly height: number;
   readonly nowMs: number;
   readonly colours: Colours;
+  /** Items of a loop per second, as far as it is known. */
+  readonly rate?: (loop: RunningLoopView) => number | undefined;
 }
 
 const BAR = 10;
@@ -48,26 +57,103 @@ interface MiddleLine {
   readonly isOver: boolean;
 }
 
-/** Phases in their order, each with its open steps below it; steps of no phase last. */
-function renderMiddle({ phases, steps }: RunningView, frame: LiveFrame): MiddleLine[] {
-  const byPhase = groupByPhase(steps);
-  const lines = [...phases]
-    .sort((left, right) => left.number - right.number)
-    .flatMap((phase) => {
-      const own = byPhase.get(phase.number) ?? [];
-      byPhase.delete(phase.number);
-      return [
-        { text: renderPhase(phase, frame), isOver: phase.status !== "running" && own.length === 0 },
-        ...own.map((step) => ({ text: renderStep(step, frame), isOver: false })),
-      ];
-    });
-  return [...lines, ...[...byPhase.values()].flat().map((step) => ({ text: renderStep(step, frame), isOver: false }))];
+/** Phases in their order, each with what is open below it; what is of no phase last, then what is to come. */
+function renderMiddle(task: RunningView, frame: LiveFrame): MiddleLine[] {
+  const { phases, phases_to_come: ahead } = task;
+  const numbers = new Set(phases.map(({ number }) => number));
+  const others = [...task.steps, ...task.retries, ...task.loops].map(({ phase }) => phase);
+  const rest = [...new Set(others)].filter((phase) => !numbers.has(phase));
+  const open = (phase: number): MiddleLine[] => renderOpen(task, phase, frame).map((text) => ({ text, isOver: false }));
+  return [
+    ...[...phases]
+      .sort((left, right) => left.number - right.number)
+      .flatMap((phase) => {
+        const own = open(phase.number);
+        const isOver = phase.status !== "running" && own.length === 0;
+        return [{ text: renderPhase(phase, frame), isOver }, ...own];
+      }),
+    ...rest.flatMap(open),
+    ...(ahead.length === 0 ? [] : [{ text: renderAhead(ahead, frame), isOver: false }]),
+  ];
 }
 
-function groupByPhase(steps: readonly RunningStepView[]): Map<number, RunningStepView[]> {
-  const groups = new Map<number, RunningStepView[]>();
-  for (const step of steps) groups.set(step.phase, [...(groups.get(step.phase) ?? []), step]);
-  return groups;
+/** Steps at work, steps that are tried again, and loops, each with a few of its items. */
+function renderOpen(task: RunningView, phase: number, frame: LiveFrame): string[] {
+  const loops = task.loops.filter((loop) => loop.phase === phase);
+  const loopOf = ({ step }: { readonly step: string }): RunningLoopView | undefined =>
+    task.loops.findLast(({ path }) => step.startsWith(`${path}/`));
+  const [steps, retries] = [task.steps, task.retries].map((list) => list.filter((each) => each.phase === phase));
+  const ofNone = <T extends { readonly step: string }>(list: readonly T[] = []): T[] =>
+    list.filter((each) => loopOf(each) === undefined);
+  return [
+    ...ofNone(steps as RunningStepView[]).map((step) => renderStep(step, frame)),
+    ...ofNone(retries as RunningRetryView[]).map((retry) => renderRetry(retry, frame)),
+    ...loops.flatMap((loop) => [
+      renderLoop(loop, frame),
+      ...renderItems(
+        (steps as RunningStepView[]).filter((step) => loopOf(step) === loop),
+        (retries as RunningRetryView[]).filter((retry) => loopOf(retry) === loop),
+        frame,
+      ),
+    ]),
+  ];
+}
+
+const ITEMS_SHOWN = 3;
+
+/** The first that were begun, under the key of their item. */
+function renderItems(
+  steps: readonly RunningStepView[],
+  retries: readonly RunningRetryView[],
+  frame: LiveFrame,
+): string[] {
+  const shown = steps.slice(0, ITEMS_SHOWN);
+  const left = Math.max(0, ITEMS_SHOWN - shown.length);
+  return [
+    ...shown.map((step) => `  ${renderStep({ ...step, name: itemOf(step.step) }, narrow(frame))}`),
+    ...retries.slice(0, left).map((retry) => `  ${renderRetry({ ...retry, name: itemOf(retry.step) }, narrow(frame))}`),
+  ];
+}
+
+const narrow = (frame: LiveFrame): LiveFrame => ({ ...frame, width: frame.width - 2 });
+
+/** Shape: `do_it[3]`, with what stands below the item. */
+function itemOf(step: string): string {
+  const path = step.slice(0, step.lastIndexOf("@"));
+  const bracket = path.lastIndexOf("[");
+  return path.slice(path.lastIndexOf("/", bracket) + 1);
+}
+
+function renderLoop(loop: RunningLoopView, { colours, width, rate }: LiveFrame): string {
+  const { name, count, done, failed, under_way: running } = loop;
+  const perSecond = rate?.(loop);
+  const left = perSecond === undefined || perSecond <= 0 ? undefined : (count - done) / perSecond;
+  const parts = [
+    ...(width < BAR_WIDTH_MIN || count === 0 ? [] : [drawBar(done / count)]),
+    `${done} of ${count}`,
+    ...(failed === 0 ? [] : [`${failed} failed`]),
+    ...(running === 0 ? [] : [`${running} under way`]),
+    ...(perSecond === undefined || left === undefined ? [] : [formatRate(perSecond), `${formatSeconds(left)} left`]),
+  ];
+  return `    ${colours.cyan("↻")} ${fit(`${fit(name, Math.ceil((width - 6) * NAME_SHARE))}  ${parts.join(", ")}`, width - 6)}`;
+}
+
+/** Shape: `2.5/s`, `14/min`, `3/h`. */
+function formatRate(perSecond: number): string {
+  if (perSecond >= 1) return `${perSecond.toFixed(1)}/s`;
+  return perSecond * 60 >= 1 ? `${Math.round(perSecond * 60)}/min` : `${Math.max(1, Math.round(perSecond * 3600))}/h`;
+}
+
+function renderRetry({ name, attempt, at, error }: RunningRetryView, { colours, width, nowMs }: LiveFrame): string {
+  const seconds = Math.max(0, Math.ceil((Date.parse(at) - nowMs) / 1000));
+  const room = width - 6;
+  const why = error === undefined ? "" : `: ${error}`;
+  const text = `${fit(name, Math.ceil(room * NAME_SHARE))}  attempt ${attempt} in ${formatSeconds(seconds)}${why}`;
+  return `    ${colours.yellow("…")} ${fit(text, room)}`;
+}
+
+function renderAhead(names: readonly string[], { colours, width }: LiveFrame): string {
+  return colours.dim(fit(`  ○ to come: ${names.join(", ")}`, width));
 }
 
 function fitMiddle(lines: readonly MiddleLine[], room: number, { colours, width }: LiveFrame): string[] {
@@ -157,6 +243,26 @@ function fit(text: string, width: number): string {
   return fitColumns(cleanForTerminal(text).replaceAll(/[\n\t]+/g, " "), width);
 }
 
+/** How fast loops go on, since each was seen first. Units: items per second. */
+export class LoopRates {
+  readonly #first = new Map<string, { readonly done: number; readonly atMs: number }>();
+
+  /** `undefined` until enough was seen to say. */
+  of({ path, done }: RunningLoopView, nowMs: number): number | undefined {
+    const first = this.#first.get(path);
+    // A second visit of the same loop begins anew.
+    if (first === undefined || done < first.done) {
+      this.#first.set(path, { done, atMs: nowMs });
+      return undefined;
+    }
+    const seconds = (nowMs - first.atMs) / 1000;
+    return done - first.done < RATE_ITEMS_MIN || seconds < RATE_SECONDS_MIN ? undefined : (done - first.done) / seconds;
+  }
+}
+
+const RATE_ITEMS_MIN = 2;
+const RATE_SECONDS_MIN = 3;
+
 export interface LiveStage {
   readonly splashdown: Pick<Splashdown, "running">;
   readonly screen: Screen;
@@ -165,13 +271,17 @@ export interface LiveStage {
 
 /** Draws until the answer is called, which takes the view away. */
 export function startLiveView({ splashdown, screen, colours }: LiveStage): () => void {
+  const rates = new LoopRates();
   const draw = (): void => {
     const { columns, rows } = screen.size();
-    const lines = renderLiveView(splashdown.running(), {
+    const tasks = splashdown.running();
+    const nowMs = systemClock.nowMs();
+    const lines = renderLiveView(tasks, {
       width: Math.max(1, columns - MARGIN.columns),
       height: Math.max(HEIGHT_MIN, rows - MARGIN.rows),
-      nowMs: systemClock.nowMs(),
+      nowMs,
       colours,
+      rate: (loop) => rates.of(loop, nowMs),
     });
     screen.frame(lines);
   };

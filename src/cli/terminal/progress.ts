@@ -29,14 +29,16 @@ const SHOWN = new Set([
   "question_reminded",
   "hook_told",
   "evaluation_completed",
-  "snapshot_written",
   "snapshot_failed",
   "milestone_reached",
   "noted",
 ]);
 
+/** Bookkeeping of ours: with --debug. */
+const DETAILS = new Set(["snapshot_written", "checkpoint_recorded", "step_spawned"]);
+
 /** What the live view shows as long as it is true, and lines only repeat. */
-const LIVE = new Set(["scope_entered", "step_intended", "snapshot_written"]);
+const LIVE = new Set(["scope_entered", "step_intended"]);
 /** Columns of a line of progress in a pipe. */
 const LINE_MAX = 110;
 
@@ -53,7 +55,7 @@ export function watchProgress(splashdown: Splashdown, streams: Streams, options:
   const { screen } = streams;
   const stopLive = screen?.canRedraw !== true ? undefined : startLiveView({ splashdown, screen, colours });
   const stopEvents = splashdown.on("event", (event) => {
-    if (!isShown(event) || (stopLive !== undefined && LIVE.has(event.type))) return;
+    if (!isShown(event, options.debug === true) || (stopLive !== undefined && LIVE.has(event.type))) return;
     const text = cleanForTerminal(event.text).replaceAll("\n", INDENT);
     streams.error(`${colours.dim(formatClock(event.at))} ${markOf(event, colours)} ${text}\n`);
   });
@@ -73,8 +75,8 @@ export function watchProgress(splashdown: Splashdown, streams: Streams, options:
 }
 
 /** The root scope and steps that only carry a value are no news. */
-function isShown(event: EventView): boolean {
-  if (!SHOWN.has(event.type)) return false;
+function isShown(event: EventView, isDetailed: boolean): boolean {
+  if (!SHOWN.has(event.type) && !(isDetailed && DETAILS.has(event.type))) return false;
   const isScope = event.type === "scope_entered" || event.type === "scope_left";
   return !isScope || event.event["phase"] !== undefined;
 }

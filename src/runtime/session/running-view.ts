@@ -1,7 +1,14 @@
 /** How a task that runs in this process stands, from its state in memory. Pure. */
 import type { StepId } from "../../base/ids.js";
-import type { StepEntry, TaskState } from "../../engine/model/state.js";
-import type { RunningPhaseView, RunningStepView, RunningView } from "../views/face-views.js";
+import { nameOfPath } from "../../engine/model/identity.js";
+import type { ScopeEntry, StepEntry, TaskState } from "../../engine/model/state.js";
+import type {
+  RunningLoopView,
+  RunningPhaseView,
+  RunningRetryView,
+  RunningStepView,
+  RunningView,
+} from "../views/face-views.js";
 import { formatTime, viewMetrics } from "../views/views.js";
 
 /**
@@ -20,6 +27,9 @@ export function viewRunning(
     workflow: task?.definition.name ?? "",
     metrics: { ...metrics, elapsed_time: (totals.elapsedMs + Math.max(0, nowMs - state.atMs)) / 1000 },
     phases: viewRunningPhases(state),
+    phases_to_come: listPhasesToCome(state),
+    retries: [...state.waiting].flatMap((id) => viewRetry(state.steps.get(id))),
+    loops: [...state.scopes.values()].flatMap((scope) => viewLoop(scope, state)),
     steps: [...state.open].flatMap((id) => {
       const step = state.steps.get(id);
       return step === undefined || isHeldBack(id) ? [] : [viewRunningStep(step)];
@@ -46,6 +56,38 @@ function viewRunningPhases({ phases, evaluations }: TaskState): RunningPhaseView
       ...(score === undefined ? {} : { score }),
     };
   });
+}
+
+/** Of a plain list of phases; what a goal plans is not known before. */
+function listPhasesToCome({ task, phases }: TaskState): string[] {
+  const root = task?.definition.root;
+  if (root?.scope !== "phases") return [];
+  return root.children.flatMap(({ path, name }) => (phases.has(path) ? [] : [name]));
+}
+
+function viewRetry(step: StepEntry | undefined): RunningRetryView[] {
+  if (step?.status !== "waiting_retry" || step.retryAtMs === undefined) return [];
+  const { id, name, phase, attempt, retryAtMs, error } = step;
+  const at = formatTime(retryAtMs);
+  const why = error === undefined ? {} : { error: error.message };
+  return [{ step: id, name, phase, attempt: attempt + 1, at, ...why }];
+}
+
+function viewLoop({ path, data }: ScopeEntry, { phases }: TaskState): RunningLoopView[] {
+  if (data.scope !== "for_each") return [];
+  const { count, next, running, blocked, failed } = data;
+  const phase = [...phases.values()].findLast((each) => path.startsWith(`${each.path}/`))?.number ?? 0;
+  return [
+    {
+      path,
+      name: nameOfPath(path),
+      phase,
+      count,
+      done: Math.max(0, next - running - blocked),
+      failed,
+      under_way: running,
+    },
+  ];
 }
 
 function viewRunningStep(step: StepEntry): RunningStepView {

@@ -143,8 +143,14 @@ export interface RunningView {
   /** `elapsed_time` up to now. */
   readonly metrics: MetricsView;
   readonly phases: readonly RunningPhaseView[];
+  /** Phases of the workflow that have not begun, in their order. */
+  readonly phases_to_come: readonly string[];
   /** What is open, in the order it was begun. */
   readonly steps: readonly RunningStepView[];
+  /** Steps that are tried again when their time has come. */
+  readonly retries: readonly RunningRetryView[];
+  /** Loops over lists that are open. */
+  readonly loops: readonly RunningLoopView[];
   readonly steps_done: number;
   /** Steps that hold up others: failed, unknown or parked. */
   readonly blocked: number;
@@ -161,6 +167,28 @@ export interface RunningPhaseView {
   readonly confidence?: number;
   /** 0–100, of the last evaluation. */
   readonly score?: number;
+}
+
+export interface RunningRetryView {
+  readonly step: string;
+  readonly name: string;
+  readonly phase: number;
+  /** The one that comes. */
+  readonly attempt: number;
+  readonly at: string;
+  readonly error?: string;
+}
+
+export interface RunningLoopView {
+  readonly path: string;
+  readonly name: string;
+  /** The phase it is part of; 0 for none. */
+  readonly phase: number;
+  readonly count: number;
+  /** Ended, whatever came of it. */
+  readonly done: number;
+  readonly failed: number;
+  readonly under_way: number;
 }
 
 export interface RunningStepView {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { renderLiveView } from "../../../src/cli/terminal/live-view.js";
+import { LoopRates, renderLiveView } from "../../../src/cli/terminal/live-view.js";
 import { coloursOf } from "../../../src/cli/terminal/output.js";
 import { createScreen, type Screen } from "../../../src/cli/terminal/screen.js";
 import { countColumns, fitColumns } from "../../../src/cli/terminal/text-width.js";
@@ -27,6 +27,9 @@ const TASK: RunningView = {
     { number: 1, name: "look", status: "done", iteration: 1, score: 92, confidence: 0.95 },
   ],
   steps: [step("b", { attempt: 2, fraction: 0.5, message: "half\nway", confidence: 0.8 })],
+  phases_to_come: [],
+  retries: [],
+  loops: [],
   steps_done: 1,
   blocked: 0,
   checkpoint: { seq: 4, trigger: "phase_completed", at: at(3) },
@@ -45,6 +48,61 @@ describe("renderLiveView", () => {
       "    ● b  █████░░░░░ 50 %, 6 s, attempt 2, confidence 80 %, half way",
       "  1 done · 3 calls · 17 tokens · $0.0015 and 2 calls of unknown price · checkpoint 4 7 s ago",
     ]);
+  });
+
+  it("[first-use F10] shows a loop as a counter with its rate and the time left, and three of its items", () => {
+    const items = Array.from({ length: 25 }, (_item, n) => ({
+      ...step("do_it"),
+      step: `main/write/each/do_it[${n + 6}]@1.1`,
+    }));
+    const loop = { path: "main/write/each", name: "each", phase: 2, count: 40, done: 6, failed: 1, under_way: 25 };
+    const lines = renderLiveView([{ ...TASK, steps: items, loops: [loop] }], {
+      width: 100,
+      height: 40,
+      nowMs: START_MS + 10_000,
+      colours,
+      rate: () => 0.5,
+    });
+    expect(lines.slice(2, -1)).toEqual([
+      "  ▸ 2 write, iteration 2",
+      "    ↻ each  ██░░░░░░░░, 6 of 40, 1 failed, 25 under way, 30/min, 1 min 8 s left",
+      "      ● do_it[6]  6 s",
+      "      ● do_it[7]  6 s",
+      "      ● do_it[8]  6 s",
+    ]);
+  });
+
+  it("[first-use F10 kin] shows a step that is tried again, with its countdown and the reason", () => {
+    const retry = { step: "main/write/c@1.1", name: "c", phase: 2, attempt: 3, at: at(52), error: "no network" };
+    expect(render({ ...TASK, steps: [], retries: [retry] })).toContain("    … c  attempt 3 in 42 s: no network");
+  });
+
+  it("[first-use F10 kin] names the phases to come", () => {
+    expect(render({ ...TASK, phases_to_come: ["review", "send"] })).toContain("  ○ to come: review, send");
+  });
+
+  it.each([80, 100])("[first-use F10 kin] keeps to %d columns with loops, retries and phases to come", (width) => {
+    const long = "a-very-long-name-that-goes-on-and-on-and-on-".repeat(3);
+    const lines = render(
+      {
+        ...TASK,
+        steps: [{ ...step(long), step: `main/each/${long}[1]@1.1` }],
+        loops: [{ path: "main/each", name: long, phase: 0, count: 9, done: 1, failed: 1, under_way: 1 }],
+        retries: [{ step: `main/${long}@1.1`, name: long, phase: 2, attempt: 2, at: at(20), error: long }],
+        phases_to_come: [long, long],
+      },
+      { width },
+    );
+    expect(lines.filter((line) => countColumns(line) > width)).toEqual([]);
+  });
+
+  it("tells a loop's rate when enough was seen, and begins anew with its next visit", () => {
+    const rates = new LoopRates();
+    const loop = (done: number) => ({ path: "e", name: "e", phase: 0, count: 9, done, failed: 0, under_way: 1 });
+    expect(rates.of(loop(2), 0)).toBeUndefined();
+    expect(rates.of(loop(3), 10_000)).toBeUndefined();
+    expect(rates.of(loop(7), 10_000)).toBe(0.5);
+    expect(rates.of(loop(0), 11_000)).toBeUndefined();
   });
 
   it("says what holds up, which questions are open, and shows steps of no phase", () => {
