@@ -14,6 +14,7 @@ import { performModel } from "./models/model.js";
 import { askProbe } from "./commands/probe.js";
 import { performScorer } from "./scoring/scorer.js";
 import { performScript } from "./commands/script.js";
+import { requireUsableSchema } from "./outcome/output-check.js";
 import { fillSecrets } from "./outcome/secrets.js";
 import { performSet } from "./set.js";
 
@@ -51,6 +52,7 @@ async function perform(deps: PerformerDeps, work: StepWork, attempt: AttemptEnds
   try {
     const { kind } = work.definition;
     assert(isPerformed(kind), `a step of kind ${kind} was to be performed`);
+    await requireUsableSchema(deps, work);
     // What a set step gives is stored: a secret must not be in it.
     return await PERFORM[kind as PerformedKind](deps, kind === "set" ? work : fillSecrets(deps, work), attempt);
   } catch (error) {

@@ -24,6 +24,7 @@ import { readScript } from "./settings/scripted-answers.js";
 import { warnOfSecrets } from "./validate/secret-check.js";
 import { dropEmptyKeys, noteDefects } from "./reading/structure.js";
 import type { LoadedWorkflow, WorkflowFunctions } from "./model/loaded-workflow.js";
+import { checkSchemas } from "./validate/schema-check.js";
 import { buildWorkflow } from "./compile/workflow-builder.js";
 import { explainWorkflow } from "./validate/workflow-notes.js";
 
@@ -87,6 +88,7 @@ export async function loadWorkflow(
   const digests = await digestCode(whole, opened, deps);
   const scriptedAnswers = await readAnswers(whole, opened, deps);
   const nested = await loadNestedOf(whole, opened, { deps, around });
+  await checkSchemas(whole, faults);
   const definition = buildWorkflow(whole as unknown as WorkflowFile, {
     faults,
     codeDigests: digests,

@@ -44,6 +44,17 @@ function createPattern(
   return { test, toString: () => String(pattern) };
 }
 
+/** Why a pattern cannot be read as either; `undefined` when it can. */
+export function findPatternProblem(source: string): string | undefined {
+  try {
+    createPattern(source, "u");
+    return undefined;
+  } catch (error) {
+    const told = messageOf(error);
+    return told.slice(told.lastIndexOf(": ") + 2);
+  }
+}
+
 const OPTIONS: Options = {
   code: { regExp: Object.assign(createPattern, { code: "new RegExp" }) },
   strict: false,

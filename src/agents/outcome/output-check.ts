@@ -1,4 +1,5 @@
 /** Holds values against schemas: a step's output against what its definition declares, a tool's against its server's. */
+import { SplashdownError } from "../../base/errors.js";
 import type { JsonObject, JsonValue } from "../../base/json.js";
 import type { StepWork } from "../../engine/model/ports.js";
 import type { PerformerDeps, SchemaFault } from "./contract.js";
@@ -15,6 +16,24 @@ export async function requireDeclaredOutput(deps: PerformerDeps, work: StepWork,
   throw outputInvalid(
     `the output is not what the step declares: ${faults.map(formatFault).join("; ")}`,
     JSON.stringify(plain),
+  );
+}
+
+/** Before anything is done or paid for. Errors: WORKFLOW_INVALID, in vain again, for a schema that nothing can be held against. */
+export async function requireUsableSchema(
+  { checkSchema }: PerformerDeps,
+  { definition, step }: StepWork,
+): Promise<void> {
+  const { outputSchema } = definition;
+  if (outputSchema === undefined) return;
+  const fault = (await checkSchema(outputSchema, null)).find(({ keyword }) => keyword === "schema");
+  if (fault === undefined) return;
+  throw new SplashdownError(
+    "WORKFLOW_INVALID",
+    `the output that ${step.path} declares cannot be used: ${fault.message}`,
+    {
+      details: { faults: [], retryable: false },
+    },
   );
 }
 
