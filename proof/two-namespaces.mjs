@@ -1,6 +1,6 @@
 // Two containers of one kernel share one folder of outputs, or one Postgres: owner and keeper are killed in the one while
 // their children live on, or the whole container is, and the other goes on with the task.
-//   node proof/two-namespaces.mjs [--kills N] [--seed N] [--store file|sqlite|postgres]
+//   node proof/two-namespaces.mjs [--kills N] [--seed N] [--store file|sqlite|postgres] [--beside TASKS]
 // No effect begins twice unless a person was asked in between and said so; the one who answers here looks at the ledger, when
 // nothing of the old attempt runs any more. Needs `unshare` and the right to use it.
 import { spawn, spawnSync } from "node:child_process";
@@ -17,6 +17,7 @@ const { values } = parseArgs({
     kills: { type: "string", default: "300" },
     seed: { type: "string", default: "1" },
     store: { type: "string", default: "file" },
+    beside: { type: "string", default: "1" },
   },
 });
 const MAIN = join(import.meta.dirname, "../dist/cli/main.js");
@@ -204,9 +205,13 @@ const addressOf = (number) => {
   return values.store === "sqlite" ? "sqlite:outputs/tasks.db" : `${servers.store}?table_prefix=two${number}_`;
 };
 const tally = { kills: 0, tasks: 0, questions: 0, violations: [] };
-try {
+let begun = 0;
+async function driveTasks() {
   while (tally.kills < Number(values.kills) && tally.violations.length === 0)
-    await driveTask(addressOf(tally.tasks), tally);
+    await driveTask(addressOf((begun += 1)), tally);
+}
+try {
+  await Promise.all(Array.from({ length: Number(values.beside) }, driveTasks));
 } finally {
   await servers.close();
 }

@@ -61,11 +61,14 @@ function livenessOf({ state, owner }: OwnerState): Liveness {
 /**
  * Demands that nobody owns the task.
  *
- * Shape: the answer says what was found; `unclear` only with `takeOver`.
- * Errors: OWNER_ALIVE, who and since when; OWNER_UNCLEAR without `takeOver`.
+ * Shape: the answer says what was found; `unclear` only with `takeOver`, or `hasNoRecords`: where nothing was recorded nobody has
+ * acted, and the claim keeps it so; its owner is watched, and then superseded without a question.
+ * Errors: OWNER_ALIVE, who and since when; OWNER_UNCLEAR without either.
  */
-export async function requireOwnerGone(options: LivenessOptions & { readonly takeOver: boolean }): Promise<Liveness> {
-  const { takeOver, task } = options;
+export async function requireOwnerGone(
+  options: LivenessOptions & { readonly takeOver: boolean; readonly hasNoRecords?: boolean },
+): Promise<Liveness> {
+  const { takeOver, hasNoRecords = false, task } = options;
   // A person who takes over has decided already: only a provably living owner stands against it.
   const liveness = await observeOwner(takeOver ? { ...options, watchMs: 0 } : options);
   const details: JsonObject = { task: task.name, owner: liveness.owner ?? null };
@@ -74,7 +77,7 @@ export async function requireOwnerGone(options: LivenessOptions & { readonly tak
       details,
     });
   }
-  if (liveness.state === "unclear" && !takeOver) {
+  if (liveness.state === "unclear" && !takeOver && !hasNoRecords) {
     const text = `it cannot be told whether ${describeOwner(liveness.owner)}, the last owner of task ${task.name}, still runs`;
     throw new SplashdownError("OWNER_UNCLEAR", text, { details });
   }

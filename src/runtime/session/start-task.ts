@@ -139,6 +139,8 @@ export interface ContinueOptions extends StartOptions {
   /** What this machine never ran is welcome. */
   readonly newHere?: boolean | undefined;
   readonly takeOver: boolean;
+  /** Nothing was recorded: its owner, where it cannot be reached, is superseded without a question. */
+  readonly hasNoRecords?: boolean;
   readonly acceptLoss: boolean;
   /** The definition as it is now, when a person accepted that it differs. */
   readonly acceptedDefinition: boolean;
@@ -292,7 +294,16 @@ async function resumedInput(
 
 export interface TakeOverOptions extends Pick<
   ContinueOptions,
-  "opened" | "settings" | "signal" | "takeOver" | "acceptLoss" | "isToGoOn" | "known" | "here" | "newHere"
+  | "opened"
+  | "settings"
+  | "signal"
+  | "takeOver"
+  | "hasNoRecords"
+  | "acceptLoss"
+  | "isToGoOn"
+  | "known"
+  | "here"
+  | "newHere"
 > {
   /** Whether a person named the task; absent: it is only tended, and stays as new here as it was. */
   readonly byPerson?: boolean | undefined;
@@ -309,6 +320,7 @@ export async function takeOver(services: Services, options: TakeOverOptions, pre
     const { state, owner } = await requireOwnerGone({
       ...waiting,
       takeOver: options.takeOver,
+      hasNoRecords: options.hasNoRecords ?? false,
       watchMs: LIMITS.ownerWatchMs,
     });
     if (state === "unclear") unclear = owner;

@@ -102,8 +102,7 @@ export async function readAnchor(services: Services, taskId: string): Promise<Lo
 /** The status people see: what the journal says, and whether its owner lives. */
 export function deriveStatus(state: TaskState, owner: OwnerState["state"]): string {
   const { task } = state;
-  if (task === undefined) return owner === "alive" ? "running" : "crashed";
-  if (task.status !== "running") return task.status;
+  if (task !== undefined && task.status !== "running") return task.status;
   if (owner === "alive") return "running";
   return owner === "unclear" ? "unclear" : "crashed";
 }

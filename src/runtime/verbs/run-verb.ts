@@ -298,6 +298,7 @@ function goOn(services: Services, candidate: Candidate, prepared: Prepared): Pro
     byPerson: false,
     // Nothing was recorded: what begins there is the workflow that was given.
     newHere: state.task === undefined,
+    hasNoRecords: state.task === undefined,
     takeOver: false,
     acceptLoss: false,
     acceptedDefinition: false,

@@ -108,6 +108,33 @@ describe("requireOwnerGone", () => {
   });
 });
 
+describe("the owner of a task of which nothing was recorded", () => {
+  const unrecorded = { takeOver: false, hasNoRecords: true };
+
+  it("[reliability 1b kin] is watched for 15 s and then superseded without a question, where it cannot be reached", async () => {
+    const clock = new FakeClock();
+    const { task } = taskWith(unclear(7));
+    const gone = requireOwnerGone({ task, clock, ...unrecorded });
+    let isDone = false;
+    void gone.then(() => (isDone = true));
+    await clock.advance(14_999);
+    expect(isDone).toBe(false);
+    await clock.advance(1);
+    expect(await gone).toEqual({ state: "unclear", owner });
+  });
+
+  it("[reliability 1b kin] is left alone where it lives, or its counter rises", async () => {
+    const clock = new FakeClock();
+    const living = taskWith({ state: "alive", owner });
+    expect(await codeOfAsync(() => requireOwnerGone({ task: living.task, clock, ...unrecorded }))).toBe("OWNER_ALIVE");
+    const rising = codeOfAsync(() =>
+      requireOwnerGone({ task: taskWith(unclear(7), unclear(8)).task, clock, ...unrecorded }),
+    );
+    await clock.advance(1_000);
+    expect(await rising).toBe("OWNER_ALIVE");
+  });
+});
+
 describe("requireNoClaimant", () => {
   it("R14: waits for a process that has claimed and not shown itself, and names it when it does", async () => {
     const clock = new FakeClock();
