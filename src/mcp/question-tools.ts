@@ -121,5 +121,5 @@ async function answer(context: ToolContext, input: AnswerInput, { by }: ToolCall
   if (command?.startsWith("splashdown ") !== true)
     return { result: recorded, next: `recorded; its functions are in a program: tell a person to ${command ?? ""}` };
   const { next } = await resumeInBackground(context, view.task);
-  return { result: recorded, next: `recorded, and nobody ran it, so it was taken up; now: ${next ?? ""}` };
+  return { result: recorded, next: `recorded, and nobody ran it, so it was resumed; now: ${next ?? ""}` };
 }

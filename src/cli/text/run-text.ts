@@ -9,7 +9,7 @@ import { cleanForTerminal, colourStatus, coloursOf, formatDuration, formatSize, 
 
 const HOW: Readonly<Record<RunView["how"], string>> = {
   started: "",
-  taken_up: " (taken up again)",
+  taken_up: " (resumed after a crash)",
   resumed: " (resumed)",
   finished_before: " (nothing ran)",
 };

@@ -1,4 +1,4 @@
-/** `splashdown recover`: takes up every crashed task and every one whose time has come. */
+/** `splashdown recover`: resumes every crashed task and every one whose time has come. */
 import type { Command } from "commander";
 import type { RecoverView } from "../../runtime/contract.js";
 import { describeShared, shareProblems, type SharedProblem, type TaskProblem } from "../../base/shared-problems.js";
@@ -10,16 +10,16 @@ import { describeStatuses, withSplashdown } from "../command/verb.js";
 export function registerRecover(program: Command, deps: CliDeps): void {
   program
     .command("recover")
-    .description("scan all tasks; take up every crashed one and every one whose time has come")
+    .description("scan all tasks; resume every crashed one and every one whose time has come")
     .option("--new-here", "also those that this machine never ran: imported, copied in, restored, started elsewhere")
     .option("--wait", "sleep through long waits instead of leaving the task")
     .option("--no-wait", "leave the task at every wait until a time")
     .addHelpText(
       "after",
       describeStatuses([
-        [0, "everything that could be taken up was, or there was nothing to do"],
-        [4, "a task that was taken up failed, or several could not be for different reasons; the report says which"],
-        [12, "a task that was under way cannot be taken up: key missing or wrong"],
+        [0, "everything that could be resumed was, or there was nothing to do"],
+        [4, "a task that was resumed failed, or several could not be for different reasons; the report says which"],
+        [12, "a task that was under way cannot be resumed: key missing or wrong"],
         [13, "the same: damaged or unsupported"],
         [15, "the same: tampered with, or rolled back"],
       ]),

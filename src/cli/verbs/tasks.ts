@@ -133,7 +133,7 @@ function formatTask(view: TaskView, streams: Streams, write: CommandWriter): str
     ...section("guidance", view.guidance.map(formatGuidance).map(indent)),
     ...section("open questions", formatQuestions(view.questions.filter((question) => question.status === "open"))),
     ...section(
-      "answered, not taken up yet",
+      "answered, not used yet",
       view.questions
         .filter((question) => question.status === "answered")
         .map((question) =>

@@ -287,10 +287,25 @@ type Describers = { readonly [T in EngineEvent["type"]]: (event: Extract<EngineE
 
 const percent = (value: number): string => `${Math.round(value * 100)} %`;
 
+/** What `step_cancelled` says by its reason. */
+const CANCELLED: Readonly<Record<string, string>> = {
+  effects_none: "was interrupted and runs again: it changes nothing outside",
+  effects_idempotent: "was interrupted and runs again, with the same key",
+  never_started: "had not started, and starts again",
+  probe_not_done: "was not done, says its probe, and runs again",
+  cancelled: "was stopped and runs again",
+  rerun: "runs again",
+  resumed: "is tried again",
+  approval: "waits for an approval",
+  sibling_failed: "was ended, as a sibling failed",
+  time_limit: "was ended by a limit in time",
+  limit: "was ended by a limit",
+};
+
 const DESCRIBERS: Describers = {
   task_started: (event) => `task ${event.name} started: workflow ${event.definition.name}`,
   task_resumed: (event) =>
-    `${event.crashed ? "taken up after a crash" : "goes on"} with ${event.by} (epoch ${event.epoch})`,
+    `${event.crashed ? "resumed after a crash" : "resumed"} by ${event.by} (epoch ${event.epoch})`,
   task_closed: (event) => `task ${event.end}: ${event.reason}`,
   scope_entered: (event) =>
     event.phase === undefined ? `${event.path || "workflow"} entered` : `phase ${event.phase} ${event.path} started`,
@@ -305,7 +320,7 @@ const DESCRIBERS: Describers = {
   step_completed: (event) =>
     `${event.step} done${event.confidence?.value === undefined ? "" : `, confidence ${percent(event.confidence.value)}`}${event.by === undefined ? "" : ` (by ${event.by})`}`,
   step_failed: (event) => describeFailed(event),
-  step_cancelled: (event) => `${event.step} cancelled: ${event.reason}`,
+  step_cancelled: ({ step, reason }) => `${step} ${CANCELLED[reason] ?? `cancelled: ${reason}`}`,
   time_counted: () => "the time worked so far is recorded",
   call_begun: (event) => `${event.step} asks ${event.asked}`,
   turn_recorded: ({ step, turn, fallback }) =>

@@ -61,7 +61,7 @@ describe("run", () => {
     const taken = await place.run(["run", file, "--input", "n=1"]);
     expect(taken.code).toBe(0);
     expect(taken.stderr).toContain("task old was interrupted; it goes on where it stopped (start afresh with --new)");
-    expect(taken.stdout).toContain("done  old (taken up again)");
+    expect(taken.stdout).toContain("done  old (resumed after a crash)");
     expect(place.ledger()).toEqual(["s1", "s2", "s1", "s2", "s3", "s2", "s3"]);
   });
 
@@ -147,7 +147,7 @@ describe("run --task with a name that exists", () => {
     const answered = await place.run(["run", file, "--task", "t"]);
     expect([answered.code, answered.stdout.split("\n")[0]]).toEqual([
       0,
-      "done  t (taken up again): all steps are done",
+      "done  t (resumed after a crash): all steps are done",
     ]);
     expect(place.ledger()).toEqual(["s1", "s2", "s2", "s3"]);
   });

@@ -180,7 +180,7 @@ describe("a task ended by Ctrl+C", () => {
     release(place, "s2");
     const { code, stdout } = await place.run(["run", file]);
     expect(code).toBe(0);
-    expect(stdout).toContain("done  t (taken up again)");
+    expect(stdout).toContain("done  t (resumed after a crash)");
     expect(place.ledger()).toEqual(["s1", "s2", "s2", "s3"]);
   });
 

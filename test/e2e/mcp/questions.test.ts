@@ -67,7 +67,7 @@ describe("gates of a task that an agent started", () => {
     release(place, "slow");
     const answered = await other.call("answer_question", { task: "t", question: "second", answer: "approve" });
     expect(answered.result).toMatchObject({ owner_alive: false, by: "tester through an-agent" });
-    expect(answered.next).toMatch(/^recorded, and nobody ran it, so it was taken up/);
+    expect(answered.next).toMatch(/^recorded, and nobody ran it, so it was resumed/);
     expect((await other.wait("t", 20)).result).toMatchObject({ status: "done" });
     expect(place.ledger()).toEqual(["before", "between", "after"]);
 

@@ -6,7 +6,7 @@ import { createProgram } from "../../../src/cli/program.js";
 const VERBS: readonly (readonly [verb: string, teaches: string])[] = [
   ["run", "an unfinished task of the same file and inputs goes on"],
   ["resume", "prints the plan"],
-  ["recover", "take up every crashed one"],
+  ["recover", "resume every crashed one"],
   ["list", "all tasks with their status"],
   ["show", "one task"],
   ["events", "--follow"],

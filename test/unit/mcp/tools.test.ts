@@ -194,7 +194,7 @@ describe("a question", () => {
     const answered = await bodyOf(talk, "answer_question", { task: "t", answer: "revise", text: "be kinder" });
     expect(answered).toMatchObject({
       result: { answer: "revise", by: "ada through claude-code\\u0007", owner_alive: false },
-      next: expect.stringMatching(/^recorded, and nobody ran it, so it was taken up; now: it (?:is|has)/),
+      next: expect.stringMatching(/^recorded, and nobody ran it, so it was resumed; now: it (?:is|has)/),
     });
     expect(answered["result"]).not.toHaveProperty("command");
     expect(begun).toHaveLength(2);
