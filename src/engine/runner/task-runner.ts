@@ -318,8 +318,9 @@ export class TaskRunner {
     const { position } = this.state;
     if (this.#asked?.position === position && this.#asked.kind === input.kind) return;
     this.#asked = { position, kind: input.kind };
-    await this.#submit(input);
-    if (this.#leaving?.end === "crashed" && this.state.task?.status === "running")
+    const recorded = await this.#submit(input);
+    // The reason stands in the history. Where all work was done already, nothing is noted and the task comes to its end.
+    if (this.#leaving?.end === "crashed" && recorded.some(({ type }) => type === "noted"))
       return this.#abandon(this.#leaving.error);
     if (this.#work.isQuiet && position === this.state.position && !this.#due.isSet) {
       throw new SplashdownError("INTERNAL", "nothing runs, nothing is due, and the task is not closed");

@@ -5,10 +5,13 @@ import { createNodeFileSystem } from "../../../src/base/node-file-system.js";
 import type { FileSystem } from "../../../src/base/file-system.js";
 import { defineWorkflow, type SplashdownError } from "../../../src/index.js";
 import { changeFileSystem, changeHandle } from "../../support/changed-file-system.js";
+import { until } from "../../support/real-clock.js";
 import { openTypist } from "../../support/typed-again.js";
 
 interface Disk {
   refuses: boolean;
+  /** Checkpoints that could not be saved. */
+  failed: number;
 }
 
 type Errno = "ENOSPC" | "EDQUOT" | "EIO" | "EROFS";
@@ -57,7 +60,11 @@ function defineGrowing(ledger: string[], disk: Disk): object {
         disk.refuses = ledger.filter((name) => name === "large").length === 1;
         return "x".repeat(300 * 1024);
       }),
-      step("third", "large", () => 3),
+      // After two of them no step starts, however slowly they are written.
+      step("third", "large", async () => {
+        await until("two checkpoints have failed", () => !disk.refuses || disk.failed >= 2);
+        return 3;
+      }),
       step("last", "third", () => 4),
     ],
   } as never);
@@ -75,11 +82,12 @@ describe("a disk that refuses in the middle of a run", () => {
     ["[first-use F13 kin] snapshots, full", SNAPSHOTS, "ENOSPC"],
     ["[reliability 10 kin] everything, full", EVERYWHERE, "ENOSPC"],
   ] as const)("%s: the task is crashed, not failed, and recover ends it", async (_title, where, errno) => {
-    const disk: Disk = { refuses: false };
+    const disk: Disk = { refuses: false, failed: 0 };
     const typist = await openTypist("file");
     const { ledger } = typist;
     const workflow = defineGrowing(ledger, disk);
     const splashdown = await typist.open({ fileSystem: createRefusing(disk, where, errno) });
+    splashdown.on("checkpoint_failed", () => (disk.failed += 1));
     const error = await splashdown.run({ workflow, task: "t" }).then(
       () => undefined,
       (refused: unknown) => refused as SplashdownError,
@@ -97,10 +105,11 @@ describe("a disk that refuses in the middle of a run", () => {
   });
 
   it("[first-use F13 kin] goes on with the same run typed again, and pays for nothing twice", async () => {
-    const disk: Disk = { refuses: false };
+    const disk: Disk = { refuses: false, failed: 0 };
     const typist = await openTypist("file");
     const workflow = defineGrowing(typist.ledger, disk);
     const splashdown = await typist.open({ fileSystem: createRefusing(disk, SNAPSHOTS, "ENOSPC") });
+    splashdown.on("checkpoint_failed", () => (disk.failed += 1));
     await expect(splashdown.run({ workflow })).rejects.toMatchObject({ code: "STORE_FULL" });
     const [{ task } = { task: "" }] = await typist.splashdown.list();
     expect(await typist.splashdown.show(task)).toMatchObject({

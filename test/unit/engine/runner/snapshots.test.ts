@@ -55,6 +55,30 @@ describe("snapshots", () => {
     expect(room.state.open.size).toBe(0);
   });
 
+  it("[first-use F13 kin] two that the storage refused when all work was done let the task come to its end", async () => {
+    const room = new RunnerRoom(workflow(machine("main", [model("a", { routes: [] })])), { drawsPicture: true });
+    const full = new SplashdownError("CHECKPOINT_FAILED", "not saved", {
+      cause: new SplashdownError("STORE_FULL", "no space"),
+    });
+    const refusals: (() => void)[] = [];
+    let save = (): void => undefined;
+    const written = new Promise<void>((saved) => (save = saved));
+    room.captured = () => ({
+      required: false,
+      written: new Promise((_saved, refuse) => refusals.push(() => refuse(full))),
+    });
+    room.idle = () => written;
+    await room.start();
+    await room.finish("a");
+    expect(refusals).toHaveLength(2);
+    for (const refuse of refusals) refuse();
+    await room.flush();
+    save();
+    await room.flush();
+    expect(room.error).toBeUndefined();
+    expect(room.closed).toMatchObject({ end: "done", exitStatus: 0 });
+  });
+
   it("a success between two failures lets the task go on", async () => {
     const room = new RunnerRoom(chain);
     let count = 0;
