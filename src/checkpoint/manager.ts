@@ -23,7 +23,7 @@ import type { BlobShelf, CheckpointHook } from "../engine/model/ports.js";
 import type { TaskState } from "../engine/model/state.js";
 import { capture, labelOf, type SnapshotCapture } from "./format/capture.js";
 import type { CheckpointJournal, SnapshotEvent } from "./contract.js";
-import { findLargest, formatLargest, LARGEST_NAMED, type SizedPath } from "./blobs/large-values.js";
+import { findLargest, formatLargest, LARGEST_NAMED } from "./blobs/large-values.js";
 import { createTimeSlicer } from "./format/time-slicer.js";
 import { isAlwaysWritten, isWithinBudget } from "./policy.js";
 import type { SnapshotRetention } from "./retention.js";
@@ -44,12 +44,6 @@ export interface CheckpointManagerOptions {
   readonly blobs?: BlobShelf;
   /** Told of every file written, for metrics and typed events. */
   readonly onWritten?: (written: WrittenSnapshot, taken: SnapshotCapture) => void;
-  /** Told of a large file, once and at every doubling. */
-  readonly onLarge?: (note: {
-    readonly file: string;
-    readonly sizeBytes: number;
-    readonly largest: readonly SizedPath[];
-  }) => void;
 }
 
 export interface CheckpointManager extends CheckpointHook {
@@ -253,7 +247,6 @@ class SnapshotQueue implements CheckpointManager {
     this.#options.log.warn(
       `checkpoint_large: ${file} has ${Math.ceil(sizeBytes / 1000)} KB; largest: ${formatLargest(largest)}`,
     );
-    this.#options.onLarge?.({ file, sizeBytes, largest });
   }
 
   #describe(taken: SnapshotCapture, written: WrittenSnapshot): EventOf<"snapshot_written"> {

@@ -320,10 +320,6 @@ class TaskSession {
         ...levelOf(settings),
       },
       blobs: this.#blobs,
-      onLarge: ({ file, sizeBytes, largest }) =>
-        log.info(
-          `checkpoint_large: ${file} has ${sizeBytes} bytes; the largest: ${largest.map(({ path }) => path).join(", ")}`,
-        ),
       journal,
       log,
       isEnabled: config.enabled,

@@ -10,7 +10,7 @@ const step = "main/c@1.1" as StepId;
 const intended = { type: "step_intended", step } as EngineEvent;
 
 describe("a step that was intended", () => {
-  it("is held back from the moment it is recorded until it may be acted on, and at each attempt anew", async () => {
+  it("[reliability 10 kin] is held back from the moment it is recorded until it may be acted on, and at each attempt anew", async () => {
     const held = new HeldBack();
     const appended: unknown[] = [];
     const log = held.watch({
