@@ -114,7 +114,7 @@ function createCheckpointVerbs(services: Services): Splashdown["checkpoints"] {
   const loadBundles = () => import("./verbs/transfer/bundle-verbs.js");
   return {
     list: async (task) => (await loadInspection()).listTaskCheckpoints(services, task),
-    show: async (reference) => (await loadInspection()).showCheckpoint(services, reference),
+    show: async (reference, options) => (await loadInspection()).showCheckpoint(services, reference, options),
     prune: async (options) => (await loadPrune()).pruneCheckpoints(services, options),
     clear: async (task, options) => (await loadPrune()).clearCheckpoints(services, task, options),
     pin: async (reference, options) => (await loadPins()).pinCheckpoint(services, reference, options),

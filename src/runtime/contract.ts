@@ -100,7 +100,8 @@ export interface Splashdown {
   ): AsyncIterable<EventView>;
   readonly checkpoints: {
     list(task?: string): Promise<readonly CheckpointView[]>;
-    show(reference: string): Promise<JsonObject>;
+    /** `values`: with inputs, outputs by path and the channel, as they stood there. */
+    show(reference: string, options?: { readonly values?: boolean }): Promise<JsonObject>;
     /** Removes snapshot files by the rules; see `PruneOptions`. Without `confirm` nobody is asked. */
     prune(options?: PruneOptions): Promise<PruneView>;
     clear(task: string, options?: ClearOptions): Promise<PruneView>;

@@ -141,7 +141,7 @@ function joinCheckpoints({ first, all }: Joined, { checkpoints }: Splashdown): S
   return {
     list: async (task) =>
       task === undefined ? (await all((at) => at.checkpoints.list())).flat() : first((at) => at.checkpoints.list(task)),
-    show: (reference) => first((at) => at.checkpoints.show(reference)),
+    show: (reference, options) => first((at) => at.checkpoints.show(reference, options)),
     prune: async (options) => {
       if (options?.task !== undefined) return first((at) => at.checkpoints.prune(options));
       const views = await all((at) => at.checkpoints.prune(options));

@@ -12,6 +12,7 @@ import {
   type Colours,
 } from "../terminal/output.js";
 import type { MetricsView } from "../../runtime/contract.js";
+import { formatValue } from "./step-text.js";
 import { formatClock, formatMoment } from "../terminal/local-time.js";
 import { formatSpent, spentOf } from "../terminal/spent.js";
 import type { CommandWriter } from "../command/next-command.js";
@@ -34,6 +35,7 @@ export function formatCheckpoint(view: JsonObject, colours: Colours, write: Comm
       "questions",
       listOf(view["questions"]).map((question) => `? ${line(textOf(question["text"]))}`),
     ),
+    ...formatValues(view["values"]),
     ...section("figures", formatFigures(view)),
     "",
     `${INDENT}go on from here: ${write(`fork ${quoteArgument(textOf(view["task"]))} --from ${textOf(view["seq"])}`)}`,
@@ -55,6 +57,16 @@ function noteOf(name: string, value: unknown): string[] {
 
 function section(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : ["", title, ...lines.map((text) => `${INDENT}${text}`)];
+}
+
+/** Each under its own title; long ones are cut. */
+function formatValues(values: JsonValue | undefined): string[] {
+  if (!isJsonObject(values ?? null)) return [];
+  return Object.entries(values as JsonObject).flatMap(([kind, held]) =>
+    Object.entries(isJsonObject(held ?? null) ? (held as JsonObject) : {}).flatMap(([name, value]) =>
+      section(`${kind.replace(/s$/, "")} ${line(name)}`, formatValue(value ?? null)),
+    ),
+  );
 }
 
 function formatPhases(phases: readonly JsonObject[]): string[] {

@@ -30,10 +30,12 @@ export function registerCheckpoints(program: Command, deps: CliDeps): void {
     .description("one checkpoint: agents, decisions, metrics, and what it would resume")
     .argument("<checkpoint>", CHECKPOINT)
     .option("--task <task>", CHECKPOINT_TASK)
+    .option("--values", "with the inputs, the outputs by step, and the channel, as they stood there")
     .addHelpText("after", describeStatuses(READING_STATUSES))
-    .action(async (checkpoint: string, { task }: { task?: string }, command: Command) => {
+    .action(async (checkpoint: string, { task, values }: { task?: string; values?: boolean }, command: Command) => {
       await withSplashdown({ command, deps }, async ({ splashdown, print }) => {
-        print(await splashdown.checkpoints.show(withinTask(checkpoint, task)), (view, write) =>
+        const options = { values: values === true };
+        print(await splashdown.checkpoints.show(withinTask(checkpoint, task), options), (view, write) =>
           formatCheckpoint(view, coloursOf(deps.streams), write),
         );
       });

@@ -2,7 +2,7 @@
 import { basename, dirname, resolve } from "node:path";
 import { ERROR_TABLE, EXIT_STATUS, type ErrorCode } from "../../base/error-table.js";
 import { isErrorCode, messageOf, SplashdownError } from "../../base/errors.js";
-import type { JsonObject } from "../../base/json.js";
+import type { JsonObject, JsonValue } from "../../base/json.js";
 import { createBlobShelf } from "../../checkpoint/blobs/blobs.js";
 import { formatDiff } from "../../checkpoint/diff/diff-text.js";
 import { validateFile, type FileReport } from "../../checkpoint/format/file-report.js";
@@ -19,7 +19,7 @@ import type { CheckpointView } from "../views/task-views.js";
 import type { CheckView, ValidateCheckpointOptions, ValidateCheckpointView } from "../views/verb-views.js";
 import { findCheckpoint, findTask, type FoundCheckpoint } from "../tasks/finding.js";
 import { openReadable } from "../keychain/readable-tasks.js";
-import { openTask, readState, whileOpen } from "../tasks/reading.js";
+import { openTask, readState, resolveValue, whileOpen } from "../tasks/reading.js";
 import { readIdOf } from "../tasks/residence.js";
 import type { Services } from "../services/services.js";
 import {
@@ -86,7 +86,11 @@ function findLost({ state, history }: FoldedTask, listed: readonly ListedCheckpo
 }
 
 /** One checkpoint in full: what the seeds name, from its file when there is one, and the story's state at its position. */
-export async function showCheckpoint(services: Services, reference: string): Promise<JsonObject> {
+export async function showCheckpoint(
+  services: Services,
+  reference: string,
+  { values = false }: { readonly values?: boolean } = {},
+): Promise<JsonObject> {
   const found = await findCheckpoint(services, reference, { verb: "checkpoints show" });
   try {
     await noteRead(services, found, "checkpoints show");
@@ -103,11 +107,19 @@ export async function showCheckpoint(services: Services, reference: string): Pro
         decisions: viewDecisions(state),
         questions: viewOpenQuestions(found.task.name, state),
         metrics: viewMetrics(state),
+        ...(values ? { values: await viewValues(found, state) } : {}),
       }),
     ) as JsonObject;
   } finally {
     await found.task.close();
   }
+}
+
+/** What stood there to be read by what came after. */
+async function viewValues(found: FoundCheckpoint, state: TaskState): Promise<JsonObject> {
+  const outputs: Record<string, JsonValue> = {};
+  for (const [path, { value }] of state.outputs) outputs[path] = await resolveValue(found, value);
+  return { inputs: state.task?.inputs ?? {}, outputs, channel: Object.fromEntries(state.channel) };
 }
 
 export function noteRead(services: Services, found: FoundCheckpoint, verb: string): Promise<void> {

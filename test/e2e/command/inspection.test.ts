@@ -232,7 +232,7 @@ describe("debug replay and diff-checkpoints", () => {
     const other = await place.run(["debug", "diff-checkpoints", "--from=1", "--to=3", "--task=t"]);
     expect(other.code).toBe(1);
     expect(other.stdout).toMatch(
-      /^t:1 → t:3: 7 differences, first at step 2 main\/s2@1\.1\n\nstep 2 main\/s2@1\.1\n\+ \{"status":"completed"\}\n/,
+      /^t:1 → t:3: 7 differences, first at step 2 main\/s2@1\.1\n\nstep 2 main\/s2@1\.1: new: status: completed\n/,
     );
   });
 
@@ -244,7 +244,7 @@ describe("debug replay and diff-checkpoints", () => {
     const { code, stdout } = await place.run(["debug", "diff-checkpoints", "--from=t:latest", "--to=other:latest"]);
     expect({ code, stdout }).toEqual({
       code: 1,
-      stdout: "t:4 → other:4: 1 difference, first at task: inputs.n\n\ntask: inputs.n\n- 0\n+ 9\n",
+      stdout: "t:4 → other:4: 1 difference, first at task: inputs.n\n\ntask: inputs.n: 0 → 9\n",
     });
   });
 

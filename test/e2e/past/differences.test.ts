@@ -74,8 +74,9 @@ describe("debug diff-checkpoints of two runs", () => {
     const args = ["debug", "diff-checkpoints", "--from=t1:latest", "--to=t2:latest"];
     const coloured = new TerminalRun(place, args);
     expect((await coloured.done).code).toBe(1);
-    expect(coloured.raw()).toContain("\u001b[31m- 1\u001b[39m");
-    expect(coloured.raw()).toContain("\u001b[32m+ 2\u001b[39m");
+    expect(coloured.raw()).toContain(
+      "\u001b[36mtask: inputs.n:\u001b[39m \u001b[31m1\u001b[39m → \u001b[32m2\u001b[39m",
+    );
     const plain = new TerminalRun(place, args, { env: { NO_COLOR: "1" } });
     await plain.done;
     expect(plain.raw()).not.toContain("\u001b[");

@@ -60,7 +60,7 @@ describe("FAULTS 52: a diff of two runs", () => {
     expect(other.code).toBe(1);
     const [first = "", , ...lines] = other.stdout.split("\n");
     expect(first).toMatch(/first at step 4 main\/sub\/main\/four@1\.1: output\.word$/);
-    expect(lines.slice(0, 3)).toEqual(["step 4 main/sub/main/four@1.1: output.word", '- "white"', '+ "black"']);
+    expect(lines[0]).toBe("step 4 main/sub/main/four@1.1: output.word: white → black");
   });
 
   it("a replay of it runs nothing and makes the same choices", async () => {

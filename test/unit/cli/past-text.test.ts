@@ -7,35 +7,72 @@ import { coloursOf } from "../../../src/cli/terminal/output.js";
 const streams = (colour: boolean) => ({ out: () => undefined, error: () => undefined, interactive: false, colour });
 const plain = coloursOf(streams(false));
 
+const LONG_TEXT = "a long text ".repeat(8).trim();
 const DIFF = {
   from: "t:1",
   to: "t:2",
   equal: false,
   differences: [
-    { subject: "step", number: 2, name: "main/b@1.1", field: "output.v", kind: "changed", from: 1, to: 2 },
-    { subject: "totals", name: "totals", field: "calls", kind: "added", to: 1 },
+    { subject: "step", number: 2, name: "main/b@1.1", field: "output.v", kind: "changed", from: 1, to: "\u001b[2J2" },
+    { subject: "step", number: 3, name: "main/c@1.1", field: "", kind: "added", to: { status: "completed" } },
+    {
+      subject: "decision",
+      name: "atlas proceed main/b",
+      field: "",
+      kind: "added",
+      to: { agent: "atlas", alternativesConsidered: ["spawn", "halt"], facts: { settled: "proceed", why: {} } },
+    },
+    { subject: "output", name: "main/b", field: "value", kind: "changed", from: "red", to: LONG_TEXT },
+    {
+      subject: "step",
+      number: 2,
+      name: "main/b@1.1",
+      field: "output.text",
+      kind: "text",
+      lines: [
+        { op: "skip", count: 3 },
+        { op: "same", text: "one" },
+        { op: "removed", text: "two" },
+        { op: "added", text: "zwei" },
+      ],
+    },
+    { subject: "totals", name: "totals", field: "calls", kind: "removed", from: 1 },
+    { subject: "channel", name: "k", field: "", kind: "more", count: 4 },
   ],
-  text: "step 2 main/b@1.1: output.v\n- 1\n+ \u001b[2J2\n  … 3 equal or left out\ntotals: calls\n+ 1",
+  text: "",
 };
 
 describe("formatDifferences", () => {
-  it("says how much differs and where first, then every difference in its order", () => {
+  it("says how much differs and where first, then what changed, from what to what, long values by line", () => {
     expect(formatDifferences(DIFF, plain).split("\n")).toEqual([
-      "t:1 → t:2: 2 differences, first at step 2 main/b@1.1: output.v",
+      "t:1 → t:2: 7 differences, first at step 2 main/b@1.1: output.v",
       "",
-      "step 2 main/b@1.1: output.v",
-      "- 1",
-      "+ \\u001b[2J2",
+      "step 2 main/b@1.1: output.v: 1 → \\u001b[2J2",
+      "step 3 main/c@1.1: new: status: completed",
+      "decision atlas proceed main/b: new",
+      "+ agent: atlas",
+      "+ alternativesConsidered: spawn, halt",
+      "+ facts:",
+      "+   settled: proceed",
+      "+   why:",
+      "+     (nothing)",
+      "output main/b: value",
+      "- red",
+      `+ ${LONG_TEXT}`,
+      "step 2 main/b@1.1: output.text",
       "  … 3 equal or left out",
-      "totals: calls",
-      "+ 1",
+      "  one",
+      "- two",
+      "+ zwei",
+      "totals: calls: gone: 1",
+      "  … and 4 more at channel k",
     ]);
   });
 
   it("colours what one side has red and what the other has green, on a terminal only", () => {
     const lines = formatDifferences(DIFF, coloursOf(streams(true))).split("\n");
-    expect(lines[3]).toBe("\u001b[31m- 1\u001b[39m");
-    expect(lines[4]).toBe("\u001b[32m+ \\u001b[2J2\u001b[39m");
+    expect(lines).toContain("\u001b[31m- red\u001b[39m");
+    expect(lines).toContain("\u001b[32m+ zwei\u001b[39m");
     expect(formatDifferences(DIFF, plain)).not.toContain("\u001b");
   });
 
