@@ -121,7 +121,7 @@ describe("resume of a task with an unknown outcome", () => {
     const place = await crashed();
     const { code, stdout } = await place.run(["resume", "t"]);
     expect(code).toBe(22);
-    expect(stdout).toContain("answer with: splashdown answer t unknown_outcome:main/s2@1.1:1 rerun");
+    expect(stdout).toContain("answer with: splashdown answer t rerun");
     expect(place.ledger()).toEqual(["s1", "s2"]);
   });
 
