@@ -3,6 +3,7 @@ import { Command, Help, Option, type Argument } from "commander";
 import { moveTaskFlag, takeTaskFlag } from "./command/task-flag.js";
 import { registerAnswer, registerRequests } from "./verbs/answer.js";
 import { ANSWER_FLAG } from "./command/aside.js";
+import { registerAttach } from "./verbs/attach.js";
 import { registerAudit } from "./verbs/audit.js";
 import { registerCheckpoints, registerDebug } from "./verbs/checkpoints.js";
 import type { CliDeps } from "./terminal/deps.js";
@@ -69,6 +70,7 @@ export function createProgram(deps: CliDeps, version: string): Command {
   registerList(program, deps);
   registerTasks(program, deps);
   registerLogs(program, deps);
+  registerAttach(program, deps);
   registerAnswer(program, deps);
   registerRequests(program, deps);
   registerGuide(program, deps);

@@ -22,6 +22,7 @@ export const VERBS = [
     "show",
     "events",
     "logs",
+    "attach",
     "answer",
     "guide",
     "checkpoint",

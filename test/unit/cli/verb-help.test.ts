@@ -10,6 +10,7 @@ const VERBS: readonly (readonly [verb: string, teaches: string])[] = [
   ["list", "all tasks with their status"],
   ["show", "one task"],
   ["events", "--follow"],
+  ["attach", "leaves it running"],
   ["logs", "what its steps printed"],
   ["answer", "the first answer wins"],
   ["checkpoint", "ask a running task to save a checkpoint now"],
