@@ -147,10 +147,11 @@ describe("a signal while code of a workflow holds the process", () => {
     async (signal) => {
       const place = openPlace();
       const code =
-        "export const work = ({ signal }) => new Promise(() => { note(); signal.onabort = () => { for (;;); }; });";
+        'export const work = ({ signal }) => new Promise(() => { note(); signal.onabort = () => { writeFileSync(new URL("heard", import.meta.url), "1"); for (;;); }; });';
       const running = await startBlocking(place, code);
       running.child.kill(signal);
       await until("the first is taken", () => running.stderr().includes(`${signal}: saving and leaving; once more`));
+      await until("the code has heard of it", () => place.read("heard") !== "");
       running.child.kill(signal);
       expect((await running.done).signal).toBe("SIGKILL");
       expect((await place.run(["list", "--json"])).json()).toMatchObject([{ task: "t", status: "crashed" }]);
