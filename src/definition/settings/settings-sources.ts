@@ -1,5 +1,5 @@
 /** Layers of settings from a file, from a workflow and from the environment. */
-import { SplashdownError, errnoOf } from "../../base/errors.js";
+import { SplashdownError, errnoOf, isErrorCode } from "../../base/errors.js";
 import { findInexactNumber, parseExactJson } from "../../base/exact-json.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import { LIMITS } from "../../base/limits.js";
@@ -30,7 +30,7 @@ export async function loadSettingsFile(file: string, deps: SettingsDeps): Promis
     text = await deps.readText(file);
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return undefined;
-    if (error instanceof SplashdownError) throw error;
+    if (isErrorCode(error, "SETTING_INVALID")) throw error;
     throw new SplashdownError(
       "SETTING_INVALID",
       `the settings file ${file} cannot be read (${errnoOf(error) ?? "unknown"})`,
