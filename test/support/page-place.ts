@@ -129,7 +129,7 @@ const MASKS: readonly (readonly [RegExp, string])[] = [
   [/\b\d+(?:\.\d+)? (?:B|KiB|MiB|GiB)(?!\w)/g, "SIZE"],
   [/\b\d{4}-\d\d-\d\d\b/g, "DATE"],
   [/\b(process|pid) \d+/g, "$1 N"],
-  [/(?:[─█▓▒░┊■◆] *){2,}/g, "BAR "],
+  [/ *(?:[─█▓▒░┊■◆] *)+/g, " BAR "],
   [/\byou@\S+ +\d+/g, "you@HOST PID"],
   [/"(pid|memory_bytes)":\d+/g, '"$1":N'],
   [/  journal$/gm, "  SIZE"],
