@@ -145,7 +145,8 @@ function chooseNext(place) {
   // Nothing was recorded before the first process died.
   if (view?.started_at === undefined) return ["run", "w.json", "--task", "t"];
   if (ENDS.has(view.status)) return undefined;
-  if (view.status === "unclear") {
+  // One who waits for an answer may have an unclear owner too: the refusal names the way on, and a person types it.
+  if (view.status === "unclear" || place.said.includes("OWNER_UNCLEAR")) {
     place.endContainers();
     return ["resume", "t", "--take-over"];
   }
