@@ -108,7 +108,11 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
 };
 
 function groupVerbs(program: Command): void {
-  const order = Object.values(GROUPS).flat();
+  // What commander adds itself stands with the last ones.
+  const order = [...Object.values(GROUPS).flat(), "help"];
+  program
+    .commandsGroup(Object.keys(GROUPS).at(-1) ?? "")
+    .helpCommand("help [command]", "help of the program or of one verb");
   for (const [title, verbs] of Object.entries(GROUPS))
     for (const command of program.commands) if (verbs.includes(command.name())) command.helpGroup(title);
   program.configureHelp({
