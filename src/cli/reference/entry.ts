@@ -30,7 +30,7 @@ export interface VerbEntry extends EntryBase {
 export interface CodeEntry extends EntryBase {
   readonly kind: "error";
   readonly exit_status: number;
-  /** What to do; `{name}` stands for a detail of the error. */
+  /** What to do; a word in capitals stands for a detail that the error tells. */
   readonly remedy: string;
   /** True where a later try may go well. */
   readonly retryable: boolean;

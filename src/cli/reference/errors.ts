@@ -31,10 +31,15 @@ export function listCodes(): CodeEntry[] {
       name,
       text: meaning,
       exit_status: exitStatus,
-      remedy: hint,
+      remedy: nameDetails(hint),
       retryable,
     }))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** `splashdown show {task}` → `splashdown show TASK`; how much room is free is told by the error itself. */
+function nameDetails(hint: string): string {
+  return hint.replace(" {room?}", "").replaceAll(/\{(\w+)\??\}/g, (_detail, name: string) => name.toUpperCase());
 }
 
 export function listStatuses(): StatusEntry[] {

@@ -63,7 +63,7 @@ function formatErrors(): string {
     "",
     "## Error codes",
     "",
-    "`{name}` stands for a detail of the error.",
+    "A word in capitals stands for a detail that the error tells.",
     "",
     formatTable(["code", "status", "meaning", "what to do"], codes),
     "",

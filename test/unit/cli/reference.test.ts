@@ -71,7 +71,7 @@ describe("explain", () => {
   });
 
   it("finds codes, statuses, verbs, settings and variables", () => {
-    expect(explain("step_failed")).toContain("what to do   splashdown show {task}");
+    expect(explain("step_failed")).toContain("what to do   splashdown show TASK");
     expect(explain("22")).toContain("STEP_UNKNOWN");
     expect(explain("debug replay")).toContain("Usage: splashdown debug replay");
     expect(explain("max_checkpoints")).toContain("default      10");
