@@ -21,7 +21,7 @@ if (chosen === name) {
   if (mode === "outlive") {
     process.on("SIGTERM", () => undefined);
     for (const pid of readdirSync("/proc").filter((entry) => /^\\d+$/.test(entry)))
-      if (read("/proc/" + pid + "/cmdline").endsWith("splashdown-keeper\\0" + owner + "\\0")) process.kill(Number(pid), "SIGKILL");
+      if (read("/proc/" + pid + "/cmdline").includes("splashdown-keeper\\0" + owner + "\\0")) process.kill(Number(pid), "SIGKILL");
   }
   process.kill(owner, "SIGKILL");
   await sleep(60000);

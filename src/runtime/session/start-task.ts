@@ -161,7 +161,6 @@ export async function continueTask(services: Services, options: ContinueOptions)
   const { opened, by, notices } = options;
   const restored = await whileOwning(presenceDeps(services, opened.task), async (presence) => {
     const taken = await takeOver(services, { ...options, isToGoOn: (state) => isToRun(options, state) }, presence);
-    await services.audit.note(opened, ...describeTaking(taken, options));
     await runOn(services, options, taken);
     return taken;
   });
@@ -185,7 +184,9 @@ async function isToRun({ opened, isToGoOn, goBack, acceptLoss }: ContinueOptions
 async function runOn(services: Services, options: ContinueOptions, restored: Restored): Promise<void> {
   const { state, epoch, prev, repeated, base, journalBytes, uncertain } = restored;
   const checkpointFirst = uncertain ? "loss accepted: nothing is read over the gap again" : undefined;
-  const standing = { epoch, prev, repeated, base, journalBytes, state, checkpointFirst };
+  // Never before the header is durable: it tells that there was one (R17).
+  const onOpened = () => services.audit.note(options.opened, ...describeTaking(restored, options));
+  const standing = { epoch, prev, repeated, base, journalBytes, state, checkpointFirst, onOpened };
   const input = await resumedInput(services, restored, options);
   await runWith(services, options, { opened: options.opened, ...standing, input });
 }

@@ -35,7 +35,9 @@ async function killWithKeeper(place: CommandPlace, owner: RunningCommand): Promi
   onTestFinished(() => {
     for (const pid of numbersIn(place).filter(isRunning)) process.kill(pid, "SIGKILL");
   });
-  const keepers = execFileSync("pgrep", ["-f", `splashdown-keeper ${owner.child.pid}$`], { encoding: "utf8" });
+  // A stopped owner starts no other keeper.
+  owner.child.kill("SIGSTOP");
+  const keepers = execFileSync("pgrep", ["-f", `splashdown-keeper ${owner.child.pid}( |$)`], { encoding: "utf8" });
   for (const pid of keepers.trim().split("\n")) process.kill(Number(pid), "SIGKILL");
   owner.child.kill("SIGKILL");
   await owner.done;

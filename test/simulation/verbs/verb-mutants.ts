@@ -182,7 +182,6 @@ export const VERB_MUTANTS: readonly VerbMutant[] = [
     wrap: unsyncedFolder(/\/blobs\/..$/),
   },
   { name: "a deliverable is not synced", shownBy: FIRST_RUN, from: 0.85, wrap: unsynced(/xxxxxxxx/, /\/phases\//) },
-  { name: "the record of the owner is not synced", shownBy: FIRST_RUN, from: 0.28, wrap: unsynced(/"socket"/) },
   {
     name: "a rotten file is set aside without a sync",
     shownBy: "recovery that finds its newest checkpoint file rotten",
