@@ -20,6 +20,8 @@ if (chosen === name) {
   const owner = process.ppid;
   if (mode === "outlive") {
     process.on("SIGTERM", () => undefined);
+    // A stopped owner starts no other keeper.
+    process.kill(owner, "SIGSTOP");
     for (const pid of readdirSync("/proc").filter((entry) => /^\\d+$/.test(entry)))
       if (read("/proc/" + pid + "/cmdline").includes("splashdown-keeper\\0" + owner + "\\0")) process.kill(Number(pid), "SIGKILL");
   }

@@ -40,7 +40,7 @@ export function listKeepers(ownerPid) {
     .map(Number)
     .filter((pid) => {
       const words = read(pid, "cmdline").split("\0");
-      return words.at(-3) === KEEPER && words.at(-2) === String(ownerPid);
+      return words[words.indexOf(KEEPER) + 1] === String(ownerPid);
     });
 }
 
