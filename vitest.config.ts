@@ -4,13 +4,24 @@ import { defineConfig } from "vitest/config";
 // Types and validators of the schemas, which the sources import.
 execFileSync(process.execPath, ["scripts/generate-types.mjs"], { cwd: import.meta.dirname, stdio: "inherit" });
 
+const UNIT = [
+  "test/unit/**/*.test.ts",
+  "test/golden/**/*.test.ts",
+  "test/{house,cases,fault-table,claim-table}.test.ts",
+];
+
 export default defineConfig({
   test: {
-    // Two projects, so that only tests of the built program wait for a build.
+    // `unit` is for every change and takes a minute; what takes longer over the sources is `integration`; only `e2e`, tests of
+    // the built program, waits for a build.
     projects: [
       {
         extends: true,
-        test: { name: "source", include: ["test/**/*.test.ts"], exclude: ["test/e2e/**"] },
+        test: { name: "unit", include: UNIT },
+      },
+      {
+        extends: true,
+        test: { name: "integration", include: ["test/**/*.test.ts"], exclude: ["test/e2e/**", ...UNIT] },
       },
       {
         extends: true,

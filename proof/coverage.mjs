@@ -15,9 +15,11 @@ const VITEST = "node_modules/vitest/vitest.mjs";
 const ROOMS = Object.keys(FLOORS.branches);
 
 const isOfRooms = process.argv.includes("--rooms");
-const tests = isOfRooms ? [...ROOMS.map((room) => `test/unit/${room}`), "test/property"] : [];
+const tests = isOfRooms
+  ? [...ROOMS.flatMap((room) => [`test/unit/${room}`, `test/integration/${room}`]), "test/property"]
+  : [];
 const include = isOfRooms ? [`--coverage.include=src/{${ROOMS.join()}}/**/*.ts`] : [];
-const args = [VITEST, "run", "--project", "source", ...tests, ...include];
+const args = [VITEST, "run", "--project", "!e2e", ...tests, ...include];
 const coverage = ["--coverage", "--coverage.reporter=json", "--coverage.reportOnFailure"];
 const { status } = spawnSync(process.execPath, [...args, ...coverage, `--coverage.reportsDirectory=${FOLDER}`], {
   stdio: "inherit",

@@ -13,7 +13,7 @@
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { ROOMS } from "./mutants/rooms.mjs";
 import { judgeMutants, scoreOf } from "./mutants/verdict.mjs";
@@ -61,8 +61,8 @@ if (values.json) console.log(JSON.stringify({ rows: all, score, stale, ok: isGoo
 process.exitCode = isGood ? 0 : 1;
 
 function listFiles({ name, without }) {
-  const isMeant = (file) => file.endsWith(".ts") && !without.some((pattern) => pattern.test(file));
-  const files = readdirSync(join(ROOT, "src", name)).filter(isMeant);
+  const isMeant = (file) => file.endsWith(".ts") && !without.some((pattern) => pattern.test(basename(file)));
+  const files = readdirSync(join(ROOT, "src", name), { recursive: true, encoding: "utf8" }).filter(isMeant);
   return files.map((file) => `src/${name}/${file}`).filter((file) => new RegExp(values.only, "i").test(file));
 }
 

@@ -31,8 +31,8 @@ const results = [];
 const killed = [];
 const broken = [];
 
-const CONTRACT = ["test/unit/store/conformance.test.ts", "test/unit/store/sql-conformance.test.ts"];
-const contract = () => runTests("contract", { project: "source", files: CONTRACT, stores: "all" });
+const CONTRACT = ["test/integration/store/conformance.test.ts", "test/integration/store/sql-conformance.test.ts"];
+const contract = () => runTests("contract", { project: "!e2e", files: CONTRACT, stores: "all" });
 const stories = (kind) => () =>
   runTests(`stories on ${kind}`, { project: "e2e", files: ["test/e2e/stores/scenarios.test.ts"], stores: kind });
 const kills = (kind) => () => runKillLoop(kind);

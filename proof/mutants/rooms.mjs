@@ -3,7 +3,7 @@
  * tests of other rooms, the explorers and the whole program would notice besides does not count here.
  */
 const GOLDEN = "test/golden/formats/*.test.ts";
-const unit = (room) => `test/unit/${room}/*.test.ts`;
+const unit = (room) => `test/{unit,integration}/${room}/*.test.ts`;
 
 /** A room's `files` are all of its modules, less those named in `without`. */
 export const ROOMS = [
@@ -19,10 +19,10 @@ export const ROOMS = [
       "rare-failures",
       "store-crash",
       "trash",
-      "patient-file-system",
+      "retrying-file-system",
       "conformance",
-    ].map((name) => `test/unit/store/${name}.test.ts`),
+    ].map((name) => `test/{unit,integration}/store/${name}.test.ts`),
     // The stores in a database are held by the same suite, which takes a server's start for each mutant.
-    without: [/^(?:sql|sqlite|postgres|pglite|redis|open-sql|cached|cache|patient-cache|hand)/],
+    without: [/^(?:sql|sqlite|postgres|pglite|redis|open-sql|cached|cache|best-effort-cache|hand)/],
   },
 ];

@@ -76,7 +76,7 @@ export async function mixedRounds(count) {
  * Runs tests: all of the files, or those whose title fits. A test that loops says how many cases it tried; a factor over 1
  * asks for all it can try (test/support/tried.ts).
  */
-export async function runTests(files, { factor = 1, projects = ["source"], titles = "" } = {}) {
+export async function runTests(files, { factor = 1, projects = ["!e2e"], titles = "" } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "splashdown-proof-"));
   const report = join(folder, "report.json");
   const where = projects.flatMap((project) => ["--project", project]);

@@ -69,7 +69,7 @@ export const CLAIM_TABLE: readonly ClaimRow[] = [
         "fails an operation once or for ever",
         "gives every fault to some",
       ),
-      ...at("unit/store/store-crash.test.ts", "answers every injected fault with a coded error"),
+      ...at("integration/store/store-crash.test.ts", "answers every injected fault with a coded error"),
     ],
   },
   { claim: "EDQUOT", tests: at("unit/store/store-edges.test.ts", "[reliability 4] gives each errno its code") },

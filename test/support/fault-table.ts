@@ -19,7 +19,7 @@ export const FAULT_TABLE: readonly FaultRow[] = [
     tests: [
       ...at("unit/engine/group.test.ts", "a rate limit is a pause with a resume time and no failure"),
       ...at("unit/engine/runner/time.test.ts", "a rate limit is a pause and not a failure"),
-      ...at("unit/agents/cli/cli-step.test.ts", "FAULTS 1: whose account is used up asks to wait"),
+      ...at("integration/agents/cli/cli-step.test.ts", "FAULTS 1: whose account is used up asks to wait"),
       ...at("e2e/examples/examples.test.ts", "FAULTS 1: waits where the ninth agent is refused"),
       ...at("e2e/kill/language-faults.test.ts", "FAULTS 1: a limit of the provider in the middle of many items"),
       ...at("e2e/models/limits.test.ts", "in the middle of a step's turns is asked again for that turn alone"),
@@ -50,7 +50,7 @@ export const FAULT_TABLE: readonly FaultRow[] = [
     rank: 6,
     fault: "two resumes or approvals race, downstream runs twice",
     tests: [
-      ...at("unit/runtime/gates.test.ts", "FAULTS 6: of several answers the first counts"),
+      ...at("integration/runtime/gates.test.ts", "FAULTS 6: of several answers the first counts"),
       ...at("unit/store/postgres-store.test.ts", "FAULTS 6: an answer whose acknowledgement was cut off stands"),
       ...at("e2e/command/questions.test.ts", "FAULTS 6: of eight processes at once exactly one wins"),
       ...at("e2e/mcp/questions.test.ts", "FAULTS 6: of eight at the command line and over MCP at once one wins"),
@@ -74,7 +74,7 @@ export const FAULT_TABLE: readonly FaultRow[] = [
     rank: 8,
     fault: "approval recorded, run never moves after a restart",
     tests: [
-      ...at("unit/runtime/gates.test.ts", "FAULTS 8: an answer that came after the owner left"),
+      ...at("integration/runtime/gates.test.ts", "FAULTS 8: an answer that came after the owner left"),
       ...at("e2e/command/gates.test.ts", "FAULTS 8: after a kill it is listed with the same id and text"),
       ...at("e2e/mcp/questions.test.ts", "FAULTS 8: one is answered at the command line, one over MCP after a kill"),
       ...at("unit/mcp/tools.test.ts", "FAULTS 8: is answered where it is allowed"),
@@ -272,7 +272,7 @@ export const FAULT_TABLE: readonly FaultRow[] = [
     fault: "long call over MCP times out and its result is dropped",
     tests: [
       ...at("e2e/mcp/long-task.test.ts", "FAULTS 38: a workflow that takes longer than any call"),
-      ...at("unit/agents/tool-servers/long-calls.test.ts", "FAULTS 38: a long call of a tool server"),
+      ...at("integration/agents/tool-servers/long-calls.test.ts", "FAULTS 38: a long call of a tool server"),
       ...at(
         "e2e/models/tools.test.ts",
         "is asked about when the program was killed in the middle of its call; its server is gone",

@@ -1,6 +1,13 @@
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { createTree, type Json, measureAll, outputsOf, runRaw, runSpecialist } from "./audit-tools.js";
+import {
+  createTree,
+  type Json,
+  measureAll,
+  outputsOf,
+  runRaw,
+  runSpecialist,
+} from "../../../unit/examples/code-audit/audit-tools.js";
 
 // Put together at run time, so that no scanner takes this file for a leak.
 const AWS = ["AKIA", "Z3MPQ7RT5W2XJ6KL"].join("");

@@ -13,7 +13,7 @@ import {
   outputsOf,
   runRaw,
   runSpecialist,
-} from "./audit-tools.js";
+} from "../../../unit/examples/code-audit/audit-tools.js";
 
 const MAKE_FIFO = "mkfifo";
 const rootOnly = process.getuid?.() === 0;

@@ -2,7 +2,15 @@ import { spawn } from "node:child_process";
 import { existsSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { type ControlLine, createTree, EXAMPLE, type Json, runRaw, runWithChannel, writeInto } from "./audit-tools.js";
+import {
+  type ControlLine,
+  createTree,
+  EXAMPLE,
+  type Json,
+  runRaw,
+  runWithChannel,
+  writeInto,
+} from "../../../unit/examples/code-audit/audit-tools.js";
 
 const shared = Array.from({ length: 12 }, (_value, at) => `  shared(call, number${at});`).join("\n");
 

@@ -4,7 +4,15 @@ import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { createTree, EXAMPLE, measureAll, outputsOf, runRaw, runSpecialist, writeInto } from "./audit-tools.js";
+import {
+  createTree,
+  EXAMPLE,
+  measureAll,
+  outputsOf,
+  runRaw,
+  runSpecialist,
+  writeInto,
+} from "../../../unit/examples/code-audit/audit-tools.js";
 
 const block = Array.from({ length: 8 }, (_value, at) => `  doThing(${at}, "again");`).join("\n");
 const KEY = generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" }).toString();
