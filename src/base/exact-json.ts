@@ -122,7 +122,7 @@ function readNumber(text: string, at: number): { readonly length: number; readon
   return { length: Math.max(number.length, 1), message };
 }
 
-/** What is wrong with a number as JSON writes it; `undefined` where it is held as it is. */
+/** The fault of a number that a double would change; `undefined` for a number that stays exact. */
 export function findInexactNumber(number: string): string | undefined {
   return judgeNumber(number, /[.eE]/.test(number));
 }
@@ -142,7 +142,7 @@ function isHeld(number: string, value: number): boolean {
   return Math.abs(value) < Number.MAX_SAFE_INTEGER || digitsOf(number) === digitsOf(String(value));
 }
 
-/** The same for two ways to write one number: its digits without zeros at the ends, and where the point stands. */
+/** The digits of a number without zeros at the ends, and the place of the point: equal for two ways to write one number. */
 function digitsOf(number: string): string {
   const [, whole = "", fraction = "", exponent = "0"] = /^-?(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/.exec(number) ?? [];
   const digits = (whole + fraction).replace(/^0+/, "");

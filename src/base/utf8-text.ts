@@ -20,7 +20,7 @@ export function readUtf8(bytes: Uint8Array): ReadText {
   return { problem: `is not UTF-8 text: byte 0x${byte} at offset ${at}` };
 }
 
-/** Where the first byte is that was replaced. */
+/** The offset of the first byte that is no UTF-8. */
 function findBroken(bytes: Buffer): number {
   const text = bytes.toString("utf8");
   let offset = 0;

@@ -86,7 +86,7 @@ function createTools(options: McpServerOptions): Tool[] {
   return [...createRunTools(context), ...createQuestionTools(context), ...createReadingTools(context)];
 }
 
-/** What people look at and agents have no use for is left out: the list of tools has a bound (view-schema.ts). */
+/** Leaves `spent` out of the answers to agents: the list of tools has a size limit (view-schema.ts). */
 function withoutSpent(splashdown: Splashdown): Splashdown {
   const list: Splashdown["list"] = async (task) =>
     (await splashdown.list(task)).map(({ spent: _spent, ...row }) => row);

@@ -128,7 +128,7 @@ export class Keeper {
     }
   }
 
-  /** What the keeper before this one kept is told with its start: the owner may die at any moment after it. */
+  /** Starts a keeper that knows from its arguments the groups of the keeper before it: the owner may die right after. */
   #spawn(kept: readonly KeptGroup[]): KeeperProcess {
     const told = kept.map(describeGroup);
     const keeper = spawn("/bin/sh", ["-c", this.#program, "splashdown-keeper", String(process.pid), ...told], {

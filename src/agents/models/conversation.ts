@@ -121,7 +121,7 @@ class Conversation<T> {
     }
   }
 
-  /** A model that is told so may ask for less. Errors: MODEL_FAILED, not to be retried, when it does not. */
+  /** Counts answers whose tool calls were cut off. Errors: MODEL_FAILED, not to be retried, when there are too many in a row. */
   #countCutCalls({ cut, calls = [] }: DurableAnswer): void {
     if (cut !== true || calls.every(({ unreadable }) => unreadable === undefined)) return;
     this.#cutCalls += 1;

@@ -1,24 +1,24 @@
-/** Servers of tools as their callers see them: what tools a server has, and one call of a tool. */
+/** The port to MCP servers: connecting one, its tools, and a call of a tool. */
 import type { JsonObject, JsonValue } from "../../base/json.js";
 import type { SplashdownError } from "../../base/errors.js";
 import type { ServerReach } from "../../definition/model/tool-definition.js";
 
-/** How a server is reached, with all its variables filled. */
+/** The way to a server, with all variables filled. */
 export interface ServerPlace {
   readonly server: string;
   readonly reach: ServerReach;
-  /** Of the workflow: where a program is started. */
+  /** The workflow's folder, in which a server that is a program starts. Absolute. */
   readonly folder: string;
-  /** What a program inherits. */
+  /** The environment that a server that is a program inherits. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** A tool as its server tells it. */
+/** A tool as its server describes it. */
 export interface ServerTool {
   readonly name: string;
   readonly description?: string;
   readonly parameters: JsonObject;
-  /** Of its structured content. */
+  /** The JSON Schema of the structured content of an answer. */
   readonly outputSchema?: JsonObject;
   readonly isReadOnly: boolean;
   readonly isIdempotent: boolean;
@@ -27,12 +27,12 @@ export interface ServerTool {
 export interface ServerCall {
   readonly tool: string;
   readonly input: JsonObject;
-  /** Schema of its input. */
+  /** The JSON Schema of the input. */
   readonly parameters: JsonObject;
   readonly idempotencyKey: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** The server says that it is at work; the limit in time starts again. */
+  /** Called when the server reports progress; the timeout starts again. */
   readonly onProgress: (message: string | undefined) => void;
 }
 
@@ -42,15 +42,15 @@ export interface ServerAnswer {
   readonly isError: boolean;
 }
 
-/** One server that is connected. Errors of both calls: TOOL_SERVER_FAILED, VALUE_TOO_LARGE, STEP_TIMEOUT. */
+/** A connected server. Errors of `tools` and `call`: TOOL_SERVER_FAILED, VALUE_TOO_LARGE, STEP_TIMEOUT. */
 export interface ConnectedServer {
   tools(): Promise<readonly ServerTool[]>;
   call(call: ServerCall): Promise<ServerAnswer>;
-  /** An error of this server, with what is known of its cause. */
+  /** Builds the error of this server, with its known cause. */
   failure(what: string, error: unknown, details?: JsonObject): SplashdownError;
 }
 
-/** Where performers get servers from. */
+/** The servers of a task: each is connected when a step first asks for it. */
 export interface ToolServers {
   /** Errors: TOOL_SERVER_FAILED, PROGRAM_NOT_FOUND. */
   connect(place: ServerPlace): Promise<ConnectedServer>;

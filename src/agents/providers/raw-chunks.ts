@@ -1,6 +1,6 @@
 /**
- * What a provider's own chunks say and the SDK leaves out: the words of a refusal, why the model stopped, an error in a form
- * of its own, and the tokens that were told before an end that never came.
+ * The raw chunks of a provider's stream, read for what the SDK drops: the words of a refusal, the stop reason, an error in the
+ * provider's own form, and the tokens counted before a stream broke off.
  *
  * Source: OpenAI, chat completions, `delta.refusal`, and responses, `response.refusal.delta`; Anthropic, streaming messages
  * and stop reasons.
@@ -9,7 +9,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.j
 
 export interface RawNews {
   refusal: string;
-  /** In the provider's own word. */
+  /** The stop reason in the provider's own word. */
   stop?: string;
   tokensIn?: number;
   tokensOut?: number;

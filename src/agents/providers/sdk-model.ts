@@ -164,7 +164,7 @@ export class SdkModel implements Model {
   }
 }
 
-/** What a stream told that ended without an end counts too. */
+/** The tokens of an answer; of a stream that broke off, those that the provider had reported. */
 function countHeard({ finish, raw: { tokensIn, tokensOut } }: Heard): TokenCounts | undefined {
   const counts = countTokens(finish?.usage);
   if (counts !== undefined || (tokensIn === undefined && tokensOut === undefined)) return counts;

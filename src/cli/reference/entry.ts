@@ -1,21 +1,21 @@
-/** What the reference says of one word: a key of a file, a verb, an error code, an exit status, a variable. */
+/** An entry of the reference: a key of a file, a verb, an error code, an exit status, or a variable. */
 
 interface EntryBase {
-  /** As it is written: `step.effects`, `debug replay`, `STEP_FAILED`, `22`, `SPLASHDOWN_STORE`. */
+  /** The word as people write it: `step.effects`, `debug replay`, `STEP_FAILED`, `22`, `SPLASHDOWN_STORE`. */
   readonly name: string;
   readonly text: string;
 }
 
 export interface KeyEntry extends EntryBase {
   readonly kind: "key" | "setting";
-  /** What the key belongs to: `step`, `checkpoint_config`, or a file's name at the top. */
+  /** The object that holds the key: `step`, `checkpoint_config`, or a file's name for a key at the top. */
   readonly owner: string;
   readonly key: string;
-  /** In words, such as `text`, `list of step`, `none | idempotent | external`. */
+  /** The type in words, such as `text`, `list of step`, `none | idempotent | external`. */
   readonly type: string;
   readonly default?: string;
   readonly required: boolean;
-  /** Where its owner stands, such as `phases[].specialists[]`; the nearest places only. */
+  /** The owner's nearest places, such as `phases[].specialists[]`. */
   readonly places: readonly string[];
   /** One line of YAML. */
   readonly example: string;
@@ -23,14 +23,14 @@ export interface KeyEntry extends EntryBase {
 
 export interface VerbEntry extends EntryBase {
   readonly kind: "verb";
-  /** What `--help` prints. */
+  /** The text that `--help` prints. */
   readonly help: string;
 }
 
 export interface CodeEntry extends EntryBase {
   readonly kind: "error";
   readonly exit_status: number;
-  /** What to do; a word in capitals stands for a detail that the error tells. */
+  /** The remedy; a word in capitals stands for a detail that the error tells. */
   readonly remedy: string;
   /** True where a later try may go well. */
   readonly retryable: boolean;

@@ -28,7 +28,7 @@ function listFiles(folder: string, end: string): string[] {
     .map((name) => join(root, name));
 }
 
-/** What the samples say for each key of the schema. */
+/** The shortest example line that the samples have for each key of the schema. */
 export function findExamples(file: SchemaFile, samples: readonly JsonValue[]): Examples {
   const found = new Map<string, string>();
   const note = (name: string, key: string, value: JsonValue): void => {
@@ -51,7 +51,7 @@ export function findExamples(file: SchemaFile, samples: readonly JsonValue[]): E
   return found;
 }
 
-/** What of a value an inner node is about: its items, its members, or itself. */
+/** The parts of a value that an inner schema node describes: its items, its members, or the value itself. */
 function partsOf(value: JsonValue, node: JsonObject, inner: JsonObject): readonly JsonValue[] {
   if (inner === node["items"]) return Array.isArray(value) ? value : [];
   if (inner !== node["additionalProperties"]) return [value];

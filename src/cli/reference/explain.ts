@@ -1,4 +1,4 @@
-/** What the reference says of a word, as text for people. */
+/** Formats entries of the reference as text for people. */
 import type { Command } from "commander";
 import { SplashdownError } from "../../base/errors.js";
 import type { Entry, KeyEntry } from "./entry.js";

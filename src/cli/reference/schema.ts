@@ -65,7 +65,7 @@ export function innerNodes(node: JsonObject): JsonObject[] {
   return [...choices, node["items"], node["additionalProperties"]].filter(isJsonObject);
 }
 
-/** What a node takes, in words. */
+/** The type of a schema node in words. */
 export function describeType(node: JsonObject, definitions: Definitions): string {
   const values = node["enum"] ?? (node["const"] === undefined ? undefined : [node["const"]]);
   if (Array.isArray(values)) return values.map(String).join(" | ");
@@ -97,7 +97,7 @@ function isMap(node: JsonObject): boolean {
   return node["properties"] !== undefined || innerNodes(node).some((inner) => inner["properties"] !== undefined);
 }
 
-/** Where each owner stands: the keys that lead to it, as `phase.specialists[]`. */
+/** The places of each owner: the keys that lead to the owner, as `phase.specialists[]`. */
 export function findPlaces(file: SchemaFile): ReadonlyMap<string, readonly string[]> {
   const places = new Map<string, string[]>();
   const note = (node: JsonObject, place: string): void => {

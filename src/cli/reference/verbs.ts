@@ -15,7 +15,7 @@ export function listVerbs(command: Command, words: readonly string[] = []): Verb
     });
 }
 
-/** With what stands after the options, which only printing gives. */
+/** The help with the examples after the options, which only printing gives. */
 function readHelp(verb: Command): string {
   const lines: string[] = [];
   const before = verb.configureOutput();

@@ -15,7 +15,7 @@ export interface SecondSignal {
   readonly start: (onRunning: () => void) => void;
 }
 
-/** For the main thread to take a signal where no code holds it. */
+/** The time in which an unblocked main thread takes a signal. */
 const TAKEN_WITHIN_MS = 500;
 
 export function createSecondSignal(names: readonly NodeJS.Signals[]): SecondSignal {
@@ -29,7 +29,7 @@ export function createSecondSignal(names: readonly NodeJS.Signals[]): SecondSign
   };
 }
 
-/** As small as the platform makes one. */
+/** The smallest heap that Node gives a thread. Units: MiB. */
 const LIMITS = { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 8, codeRangeSizeMb: 1, stackSizeMb: 1 };
 
 function startThread(workerData: { taken: Int32Array; names: readonly string[]; withinMs: number }): Worker {

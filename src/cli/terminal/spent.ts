@@ -29,14 +29,14 @@ export function formatMoney({ calls, cost_usd: cost, unpriced_calls: unpriced }:
   return `$${cost.toFixed(4)}${unpriced === 0 ? "" : ` and ${formatCount(unpriced, "call")} of unknown price`}`;
 }
 
-/** For a column. Shape: `$0.04`, `$0.0004`, `unknown`, `$0.04 + ?` where some of it is; empty without calls. */
+/** The cost for a column. Shape: `$0.04`, `$0.0004`, `unknown`, `$0.04 + ?` where the price of some calls is unknown; empty without calls. */
 export function formatMoneyCell({ calls, cost_usd: cost, unpriced_calls: unpriced }: SpentView): string {
   if (calls === 0) return "";
   if (unpriced >= calls && cost === 0) return "unknown";
   return `$${cost >= 0.01 || cost === 0 ? cost.toFixed(2) : cost.toFixed(4)}${unpriced === 0 ? "" : " + ?"}`;
 }
 
-/** The same of tokens. Shape: `480`, `18.5 k`, `2.1 M`, `unknown`. */
+/** The tokens for a column. Shape: `480`, `18.5 k`, `2.1 M`, `unknown`. */
 export function formatTokensCell({ calls, tokens, uncounted_calls: uncounted }: SpentView): string {
   if (calls === 0) return "";
   if (uncounted >= calls && tokens === 0) return "unknown";

@@ -13,11 +13,11 @@ export interface LogEntry {
   readonly step?: string;
   readonly text: string;
   readonly printed?: readonly string[];
-  /** Of a failure that the world asked to wait after: until when. */
+  /** The time until which a provider or server asked to wait. */
   readonly until?: string;
 }
 
-/** What is bookkeeping of ours: `events` has it. */
+/** Event types that are bookkeeping and stay out of `logs`; `events` shows them. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   "step_spawned",
   "server_spawned",
@@ -52,7 +52,7 @@ export function readLogEntry({ n, at, type, text, event }: EventView): LogEntry 
   };
 }
 
-/** By identity, path, the end of a path, or name. */
+/** True for an entry of the step, which may be given by identity, path, the end of a path, or name. */
 export function isOfStep({ step = "" }: LogEntry, wanted: string): boolean {
   const path = step.slice(0, step.lastIndexOf("@"));
   return step === wanted || path === wanted || path.endsWith(`/${wanted}`);
@@ -83,7 +83,7 @@ function markOfEntry({ type, until }: LogEntry, colours: Colours): string {
   return until === undefined ? markOf({ type, event: {} }, colours) : colours.yellow("…");
 }
 
-/** What a program wrote to stderr, what a script wrote at all, what a model said in a turn. */
+/** The printed lines of an event: stderr of a program, all output of a script, the words of a model in a turn. */
 function readPrinted(type: string, event: EventView["event"]): string[] {
   if (type === "step_completed") return [...linesOf(event["stderr"]), ...readScript(valueOf(event["output"]))];
   if (type === "step_failed") return linesOf(get(get(event["error"], "details"), "stderr"));

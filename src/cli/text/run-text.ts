@@ -50,7 +50,7 @@ function formatFailures(failures: readonly FailureView[], streams: Streams): str
   ]);
 }
 
-/** What a failed program wrote, set off from what we say. */
+/** The stderr of a failed program, indented. */
 export function formatStderr(stderr: unknown): string[] {
   return typeof stderr === "string"
     ? cleanForTerminal(stderr)
@@ -76,7 +76,7 @@ function formatOutput(view: RunView, write: CommandWriter): string[] {
   return cut.split("\n").map((line) => `  ${line}`);
 }
 
-/** Of one that is asked alone the command need not name it. */
+/** The open questions with their options and the command that answers each; a single question needs no id. */
 export function formatQuestions(questions: readonly QuestionView[]): string[] {
   const [only, second] = questions;
   if (only === undefined || second !== undefined || only.items !== undefined) return questions.flatMap(formatQuestion);

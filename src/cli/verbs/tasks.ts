@@ -211,7 +211,7 @@ function formatSteps(view: TaskView): string[] {
   ];
 }
 
-/** What the program of a failed step said, below it. */
+/** The stderr of a failed step, for the lines below the step. */
 function formatSaid(step: StepView | undefined): string[] {
   return step?.status === "failed" ? formatStderr(step.error?.["stderr"]).map((line) => `      ${line}`) : [];
 }

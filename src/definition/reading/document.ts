@@ -359,7 +359,7 @@ function checkNumber(walk: Walk, scalar: Scalar, path: FaultPath): JsonValue {
   return value;
 }
 
-/** As JSON writes it: `.5`, `+1.5` and `1.` are numbers of YAML alone, `0x10` is one of its own. */
+/** The number as JSON writes it: `.5`, `+1.5` and `1.` are numbers in YAML alone, and so is `0x10`. */
 function written(source: string): string {
   const plain = source
     .replace(/^\+/, "")

@@ -257,7 +257,7 @@ export type EngineEvent = { readonly atMs: number; readonly decision?: Decision 
       readonly by?: "answer" | "probe" | "skip";
       /** A terminate step: its workflow is over. */
       readonly ends?: EndOfWorkflow;
-      /** What its program wrote to stderr: the last part of it. Nothing follows from it. */
+      /** The end of the program's stderr, for people; no rule reads it. */
       readonly stderr?: string;
     }
   | {

@@ -177,7 +177,7 @@ export type StepOutcome =
       readonly blockers?: readonly string[];
       readonly assumptions?: readonly string[];
       readonly usage?: Usage;
-      /** What its program wrote to stderr: the last part of it. */
+      /** The end of the program's stderr. */
       readonly stderr?: string;
     }
   | { readonly status: "failed"; readonly error: StepError; readonly usage?: Usage }

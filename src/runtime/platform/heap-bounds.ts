@@ -11,7 +11,7 @@ import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";
 const OLD_SPACE_GROWTH_PERCENT = 25;
 /** Both halves. With half of it, work that makes much garbage takes half as much time again; with more it gains nothing. */
 const YOUNG_SPACE_BYTES = 8 * 2 ** 20;
-/** Of a few bytes each; the space grows when it finds more of them alive than it has room for. */
+/** Rounds of small objects; the young space grows when more objects are alive than it has room for. */
 const FILLING_ROUNDS_MAX = 200;
 const FILLING_OBJECTS = 1_000;
 
@@ -25,7 +25,7 @@ export function boundHeap(): void {
   holdYoungSpace();
 }
 
-/** To be called again when a thread has started, for which the platform takes its own factor back. */
+/** Holds the young space at its size. Starting a thread resets the factor, so call it again then. */
 export function holdYoungSpace(): void {
   setFlagsFromString("--semi-space-growth-factor=1");
 }

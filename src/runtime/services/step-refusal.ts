@@ -1,4 +1,4 @@
-/** What a step of a task may not do, because it is for people: the refusal, and the check that needs no task. */
+/** Refuses verbs that are for people when a step of a task calls them. */
 import { SplashdownError } from "../../base/errors.js";
 import { quoteArgument } from "../../base/shell-text.js";
 import { findStepAbove, STEP_TASK_VARIABLE } from "../../process/step-above.js";

@@ -58,7 +58,7 @@ function viewRunningPhases({ phases, evaluations }: TaskState): RunningPhaseView
   });
 }
 
-/** Of a plain list of phases; what a goal plans is not known before. */
+/** The names of the phases that have not started; none for a goal, whose phases are planned later. */
 function listPhasesToCome({ task, phases }: TaskState): string[] {
   const root = task?.definition.root;
   if (root?.scope !== "phases") return [];

@@ -115,7 +115,7 @@ export async function showCheckpoint(
   }
 }
 
-/** What stood there to be read by what came after. */
+/** The values that later steps could read at the checkpoint. */
 async function viewValues(found: FoundCheckpoint, state: TaskState): Promise<JsonObject> {
   const outputs: Record<string, JsonValue> = {};
   for (const [path, { value }] of state.outputs) outputs[path] = await resolveValue(found, value);

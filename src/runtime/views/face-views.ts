@@ -52,12 +52,12 @@ export interface CheckpointMetrics {
   readonly spent: SpentMetrics;
 }
 
-/** Of the calls of models. */
+/** Model calls, tokens and cost over all tasks that were read. */
 export interface SpentMetrics {
   readonly total: SpentView;
   /** From the question to the answer of each call that was answered. */
   readonly call_duration: Distribution;
-  /** By day, by the clock of this machine, oldest first; only days on which something was spent. */
+  /** One entry for each day on which calls were made, in the time zone of this machine, oldest first. */
   readonly by_day: readonly (SpentView & { readonly day: string })[];
 }
 

@@ -1,8 +1,8 @@
-/** What faces see of one step: what it was given, what it did, what came of it. Wire shapes: see contract.ts. */
+/** Views of one step: its input, its attempts, its output. Wire shapes: see contract.ts. */
 import type { JsonValue } from "../../base/json.js";
 import type { FailureView } from "./task-views.js";
 
-/** Of calls of models; `cost_usd` is null where nobody knows it. */
+/** Model calls with their tokens; `cost_usd` is null where the price is unknown. */
 export interface UsageView {
   readonly calls: number;
   readonly tokens_in: number;
@@ -20,16 +20,16 @@ export interface AttemptView {
   /** open, completed, failed, cancelled, crashed (its owner died). */
   readonly status: string;
   readonly error?: FailureView;
-  /** What its program wrote to stderr: the last part of it. */
+  /** The end of the program's stderr. */
   readonly stderr?: string;
-  /** What was done about its failure. */
+  /** What followed: a retry, the way a failure was handled, or why the attempt was cancelled. */
   readonly then?: string;
 }
 
 export interface TurnView {
   readonly turn: number;
   readonly at: string;
-  /** What the model said, the calls it asked for, and what it told of itself. */
+  /** The model's answer: its words, its tool calls, its self-report. */
   readonly answer: JsonValue;
   readonly usage?: UsageView;
   /** The model that answered in the place of the one that was asked. */
@@ -78,7 +78,7 @@ export interface StepDetailView {
   readonly turns: readonly TurnView[];
   readonly calls: readonly CallView[];
   readonly substeps: readonly SubstepView[];
-  /** What it said on its way: progress, milestones. */
+  /** Progress and milestones that the step reported. */
   readonly said: readonly { readonly at: string; readonly text: string }[];
   readonly output?: JsonValue;
   readonly usage?: UsageView;

@@ -49,7 +49,7 @@ export interface MetricsView {
   readonly memory_peak: number;
 }
 
-/** What calls of models used. */
+/** Model calls, tokens and cost. */
 export interface SpentView {
   readonly calls: number;
   readonly tokens: number;
@@ -121,7 +121,7 @@ export interface TaskSummaryView {
   readonly started_at?: string;
   readonly last_event_at?: string;
   readonly steps_done?: number;
-  /** What its calls of models used; absent where it made none. */
+  /** The task's model calls, tokens and cost; absent without calls. */
   readonly spent?: SpentView;
   readonly open_questions?: number;
   /** The oldest open question: what the task waits for. */

@@ -184,7 +184,7 @@ export function viewFailure(step: string, error: StepError): FailureView {
   return { step, code: error.code, message: error.message, ...viewStderr(error) };
 }
 
-/** What nobody knows is null, never nothing. */
+/** An unknown cost is null, never zero. */
 export function viewUsage({ calls, tokensIn, tokensOut, costMicroUsd }: Usage): UsageView {
   return {
     calls,
@@ -196,7 +196,7 @@ export function viewUsage({ calls, tokensIn, tokensOut, costMicroUsd }: Usage): 
 
 const FAILURES_MAX = 20;
 
-/** What failed and was not done again since. */
+/** The steps that failed and were not run again since. */
 export function viewFailures(state: TaskState): { readonly failures?: readonly FailureView[] } {
   const failures = [...state.steps.values()].flatMap(({ id, path, status, error }) =>
     status === "failed" && error !== undefined && id === currentStepId(state, path) ? [viewFailure(id, error)] : [],
@@ -287,7 +287,7 @@ type Describers = { readonly [T in EngineEvent["type"]]: (event: Extract<EngineE
 
 const percent = (value: number): string => `${Math.round(value * 100)} %`;
 
-/** What `step_cancelled` says by its reason. */
+/** The words for each reason of `step_cancelled`. */
 const CANCELLED: Readonly<Record<string, string>> = {
   effects_none: "was interrupted and runs again: it changes nothing outside",
   effects_idempotent: "was interrupted and runs again, with the same key",

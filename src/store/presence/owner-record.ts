@@ -1,4 +1,4 @@
-/** What a file `owner-<epoch>` says: who runs a task, where to ping, and a counter that grows while the owner lives. */
+/** The content of a file `owner-<epoch>`: who runs the task, the socket to ping, and a counter that grows while the owner lives. */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import { hasBootedSince } from "../../base/place.js";
 import type { OwnerFacts, OwnerState } from "../contract/contract.js";

@@ -2,7 +2,7 @@
  * Messages of an MCP server, held against what they say: a number that would change, bytes that are no text, a line that
  * is no JSON. Such an answer becomes an error of the call that it answers, instead of another value or of silence.
  *
- * What a server says of its tools is exempt: bounds such as the largest 64-bit number are no values of anybody.
+ * Lists of tools, prompts and resources are exempt: a bound such as the largest 64-bit number in a schema is no value.
  */
 import { findInexact } from "../../../base/exact-json.js";
 import { messageOf } from "../../../base/errors.js";
@@ -22,7 +22,7 @@ export function readMessageText(bytes: Uint8Array): string {
     : judgeMessageText(Buffer.from(bytes).toString("utf8"), read.problem);
 }
 
-/** The same for a text that was read already, with what was wrong with its bytes. */
+/** Judges decoded text; `broken` says what was wrong with the bytes. Shape: as `readMessageText`. */
 export function judgeMessageText(text: string, broken?: string): string {
   let problem = broken === undefined ? undefined : `it ${broken}`;
   if (problem === undefined) problem = findProblem(text);
@@ -45,11 +45,11 @@ function replace(text: string, problem: string): string | undefined {
   return JSON.stringify({ jsonrpc: "2.0", id, error: { code: CODE, message: problem, data: UNREADABLE } });
 }
 
-/** Of what is broken: where servers write it, before or behind the result. */
+/** The id of a message that is no JSON: servers write the id before or behind the result. */
 const ID_BEFORE = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,15})\s*,/;
 const ID_BEHIND = /"id"\s*:\s*(\d{1,15})\s*\}\s*$/;
 
-/** Of an answer; `undefined` for a request or a notification of the server. */
+/** The id of the call that the message answers; `undefined` for a request or a notification of the server. */
 function idOf(text: string): number | undefined {
   try {
     const value: unknown = JSON.parse(text);

@@ -134,7 +134,7 @@ function dayOf(byDay: Map<string, SpentTally>, day: string): SpentTally {
   return known;
 }
 
-/** By the clock of this machine. Shape: `2026-11-29`. */
+/** The day in the time zone of this machine. Shape: `2026-11-29`. */
 function formatDay(atMs: number): string {
   const at = new Date(atMs);
   const [month, day] = [at.getMonth() + 1, at.getDate()].map((value) => String(value).padStart(2, "0"));

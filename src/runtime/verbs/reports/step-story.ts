@@ -1,4 +1,4 @@
-/** What the records of one step tell: its attempts, turns, calls, sub-steps and what it said on its way. Folds in order. */
+/** Folds the records of one step, in order, into its attempts, turns, calls, sub-steps and progress. */
 import type { JsonValue } from "../../../base/json.js";
 import type { EngineEvent, EventOf, FailureDisposition } from "../../../engine/model/events.js";
 import type { ValueRef } from "../../../engine/model/value-ref.js";
