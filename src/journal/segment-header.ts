@@ -14,7 +14,7 @@
 import { decodeBase64Url, encodeBase64Url, sha256 } from "../base/digest.js";
 import { SplashdownError, assert } from "../base/errors.js";
 import { isUuid, type KeyId } from "../base/ids.js";
-import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from "../base/json.js";
 import { canonicalJson } from "../base/json-encoding.js";
 import type { SegmentId } from "../store/contract/contract.js";
 import type { FileSealer, SealHeader } from "../vault/contract.js";
@@ -260,12 +260,4 @@ function decodeSeal(value: JsonObject): SealHeader | undefined {
 
 function isText(value: JsonValue | undefined, form: RegExp): value is string {
   return typeof value === "string" && form.test(value);
-}
-
-function parseJson(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return undefined;
-  }
 }

@@ -7,7 +7,7 @@
  */
 import type { Clock } from "../base/clock.js";
 import { errorCodeOf, messageOf, SplashdownError } from "../base/errors.js";
-import { isJsonObject, type JsonObject } from "../base/json.js";
+import { isJsonObject, parseJsonObject } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
 
 /** Starts the program again in the background. */
@@ -124,7 +124,7 @@ export class Starts {
 /** Errors: that of the process, with its code. */
 function readOutcome(outcome: BackgroundOutcome): StartOutcome {
   if ("task" in outcome) return "started";
-  const { task, how } = parseObject(outcome.answer) ?? {};
+  const { task, how } = parseJsonObject(outcome.answer) ?? {};
   if (task !== undefined) return how === "finished_before" ? "nothing" : "started";
   const error = readError(outcome.said);
   if (error.code === "OWNER_ALIVE" || error.code === "OWNER_SUPERSEDED") return "owned";
@@ -135,20 +135,11 @@ function readOutcome(outcome: BackgroundOutcome): StartOutcome {
 function readError(said: string): SplashdownError {
   const lines = said.trim().split("\n");
   for (const line of lines.toReversed()) {
-    const error = parseObject(line)?.["error"];
+    const error = parseJsonObject(line)?.["error"];
     const code = errorCodeOf(error);
     if (code === undefined || !isJsonObject(error)) continue;
     const details = isJsonObject(error["details"]) ? error["details"] : {};
     return new SplashdownError(code, messageOf(error["message"]), { details });
   }
   return new SplashdownError("INTERNAL", `the process that was to run the task ended: ${lines.at(-1) ?? ""}`);
-}
-
-function parseObject(text: string): JsonObject | undefined {
-  try {
-    const value = JSON.parse(text) as unknown;
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }

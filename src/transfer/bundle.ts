@@ -13,7 +13,7 @@
 import { Zip, ZipPassThrough } from "fflate";
 import { sha256Hex } from "../base/digest.js";
 import { SplashdownError } from "../base/errors.js";
-import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.js";
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
 import { isObjectKey, isTaskName } from "../store/contract/object-key.js";
 import { parseSegmentName } from "../store/contract/segment-name.js";
@@ -170,14 +170,6 @@ function parseManifest(text: string): { readonly facts: BundleFacts; readonly li
   if (!Array.isArray(files)) throw corrupt(`${MANIFEST} lists no files`);
   const facts = readFacts(value);
   return { facts, listed: (files as readonly JsonValue[]).map(readListed) };
-}
-
-function parseJson(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return undefined;
-  }
 }
 
 function readFacts({ task, workflow_id: workflowId, created, app, encrypted }: JsonObject): BundleFacts {

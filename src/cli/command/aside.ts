@@ -8,7 +8,7 @@ import { spawn } from "node:child_process";
 import { extname } from "node:path";
 import { EXIT_STATUS } from "../../base/error-table.js";
 import { SplashdownError } from "../../base/errors.js";
-import { isJsonObject, type JsonObject } from "../../base/json.js";
+import { isJsonObject, type JsonObject, parseJsonObject } from "../../base/json.js";
 import { LIMITS } from "../../base/limits.js";
 import { environmentOfCheck } from "../../runtime/platform/environment.js";
 import { systemClock } from "../../runtime/platform/system-clock.js";
@@ -64,7 +64,7 @@ export async function checkModuleAside(root: string, file: string): Promise<Json
   child.stdio[ANSWER_DESCRIPTOR]?.on("data", (bytes: Buffer) => (texts.answer += bytes.toString("utf8")));
   await new Promise((resolve) => child.once("close", resolve));
   stop();
-  const answer = parseObject(texts.answer);
+  const answer = parseJsonObject(texts.answer);
   if (answer !== undefined) return answer;
   throw readError(texts.said) ?? silent(file);
 }
@@ -84,19 +84,10 @@ function silent(file: string): SplashdownError {
 /** A code that the module itself printed counts for nothing but a fault of this file. */
 function readError(said: string): SplashdownError | undefined {
   for (const line of said.trim().split("\n").toReversed()) {
-    const error = parseObject(line)?.["error"];
+    const error = parseJsonObject(line)?.["error"];
     if (!isJsonObject(error) || typeof error["message"] !== "string") continue;
     const code = error["code"] === "WORKFLOW_OUTSIDE" ? "WORKFLOW_OUTSIDE" : "WORKFLOW_INVALID";
     return new SplashdownError(code, error["message"], { details: { faults: [] } });
   }
   return undefined;
-}
-
-function parseObject(text: string): JsonObject | undefined {
-  try {
-    const value = JSON.parse(text) as unknown;
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,5 @@
 /** The content of a file `owner-<epoch>`: who runs the task, the socket to ping, and a counter that grows while the owner lives. */
-import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
+import { isJsonObject, type JsonValue, parseJsonObject } from "../../base/json.js";
 import { hasBootedSince } from "../../base/place.js";
 import type { OwnerFacts, OwnerState } from "../contract/contract.js";
 import type { Machine } from "../contract/store-parts.js";
@@ -26,7 +26,7 @@ export function encodeOwnerRecord(record: OwnerRecord): string {
 /** The record in a text; `undefined` for anything else. A newer version is read as far as it is understood. */
 export function decodeOwnerRecord(text: string): OwnerRecord | undefined {
   if (text.length > OWNER_BYTES_MAX) return undefined;
-  const value = parseObject(text);
+  const value = parseJsonObject(text);
   if (value === undefined || value.format !== FORMAT) return undefined;
   const { facts, counter, socket } = value;
   if (!isOwnerFacts(facts) || typeof counter !== "number" || !Number.isSafeInteger(counter)) return undefined;
@@ -72,15 +72,6 @@ export async function settleOwner(found: OwnerState, machine: Machine | undefine
   if (state !== "unclear" || owner === undefined || machine === undefined) return found;
   if ((await machine.hasEnded?.(owner)) === true) return { ...found, state: "gone" };
   return hasBootedSince(owner, machine) ? { ...found, state: "gone", hasBooted: true } : found;
-}
-
-function parseObject(text: string): JsonObject | undefined {
-  try {
-    const value: JsonValue = JSON.parse(text);
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function isOwnerFacts(value: JsonValue | undefined): value is OwnerFacts {
