@@ -152,9 +152,18 @@ class ProgramCheckpoints implements StandaloneCheckpoints {
 
   recordDecision(report: DecisionReport): Promise<void> {
     requireConfidence(report.confidence);
-    const { alternativesConsidered = [], ...rest } = report;
+    const { agent, type, description, rationale, alternativesConsidered = [], confidence } = report;
     const atMs = this.#nowMs();
-    const decision: Decision = { id: createUuid(this.#options.random), atMs, ...rest, alternativesConsidered };
+    const decision: Decision = {
+      id: createUuid(this.#options.random),
+      atMs,
+      agent,
+      type,
+      description,
+      rationale,
+      alternativesConsidered,
+      ...(confidence === undefined ? {} : { confidence }),
+    };
     return this.#record([{ type: "decision_made", atMs, decision }]);
   }
 

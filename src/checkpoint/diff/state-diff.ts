@@ -234,9 +234,9 @@ function describeDecisions(decisions: readonly Decision[], options: StateDiffOpt
 
 /** What a person asked for or said is the same whenever it was left. */
 function withoutRequestId(decision: Decision, { showsAll }: StateDiffOptions): Decision {
-  if (showsAll === true || decision.facts?.["request"] === undefined) return decision;
-  const { id: _id, given_at: _at, ...facts } = decision.facts;
-  return { ...decision, facts };
+  if (showsAll === true || decision.effect === undefined) return decision;
+  const { request: _request, saidAt: _saidAt, ...effect }: Partial<Record<string, unknown>> = decision.effect;
+  return { ...decision, effect: effect as Decision["effect"] };
 }
 
 function describeQuestion(question: QuestionEntry): View {

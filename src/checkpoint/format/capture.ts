@@ -9,9 +9,11 @@
  * Source: seed 003 (checkpoint file format), DESIGN section 7.
  */
 import type { CheckpointId } from "../../base/ids.js";
+import { SplashdownError } from "../../base/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import { encodeJsonPieces } from "../../base/json-pieces.js";
 import type { Decision } from "../../engine/model/decision.js";
+import { findDecisionFault } from "../../engine/model/effect-codec.js";
 import type { EventOf } from "../../engine/model/events.js";
 import type { ValueRef, SavedFile } from "../../engine/model/value-ref.js";
 import { captureState, type CapturedState, encodeCaptured } from "../../engine/model/state-codec.js";
@@ -266,12 +268,15 @@ export function encodeDecision(decision: Decision): CheckpointDecision {
     alternatives_considered: decision.alternativesConsidered,
     ...(decision.confidence === undefined ? {} : { confidence: decision.confidence }),
     ...(decision.subject === undefined ? {} : { subject: decision.subject }),
+    ...(decision.orchestrator === undefined ? {} : { orchestrator: decision.orchestrator }),
+    ...(decision.effect === undefined ? {} : { effect: { ...decision.effect } }),
     ...(decision.facts === undefined ? {} : { facts: decision.facts }),
   };
 }
 
+/** Errors: CHECKPOINT_CORRUPT for an effect that is none. */
 export function decodeDecision(stored: CheckpointDecision): Decision {
-  return Object.freeze({
+  const decision = {
     id: stored.id,
     atMs: Date.parse(stored.timestamp),
     agent: stored.agent,
@@ -281,8 +286,13 @@ export function decodeDecision(stored: CheckpointDecision): Decision {
     alternativesConsidered: stored.alternatives_considered,
     ...(stored.confidence === undefined ? {} : { confidence: stored.confidence }),
     ...(stored.subject === undefined ? {} : { subject: stored.subject }),
-    ...(stored.facts === undefined ? {} : { facts: stored.facts as JsonObject }),
-  });
+    ...(stored.orchestrator === undefined ? {} : { orchestrator: stored.orchestrator }),
+    ...(stored.effect === undefined ? {} : { effect: stored.effect }),
+    ...(stored.facts === undefined ? {} : { facts: stored.facts }),
+  };
+  const fault = findDecisionFault(decision);
+  if (fault !== undefined) throw new SplashdownError("CHECKPOINT_CORRUPT", fault);
+  return Object.freeze(decision as Decision);
 }
 
 function describeMetrics(totals: Totals): CheckpointMetrics {

@@ -40,8 +40,8 @@ function extendLimits(state: TaskState, question: Question, event: EventOf<"ques
   const { value } = event;
   if (event.answer !== "extend" || !isJsonObject(value)) return;
   const task = requireTask(state);
-  const path = question.facts?.["scope"];
-  if (typeof path !== "string") {
+  const path = question.about?.kind === "limit" ? question.about.scope : undefined;
+  if (path === undefined) {
     state.task = Object.freeze({ ...task, extended: addAmounts(task.extended, value) });
     return;
   }

@@ -10,35 +10,22 @@
  *
  * A task is `running` from `task_started` or `task_resumed` to `task_closed`; a crash leaves it running without an owner.
  */
-import type { StepId } from "../../base/ids.js";
-import type { JsonValue } from "../../base/json.js";
-import type { Decision } from "../model/decision.js";
 import type { EngineEvent, EngineEventType, EventOf } from "../model/events.js";
 import { processKeyOf } from "../model/identity.js";
-import { enterScope, leaveScope, replaceData, requireScope, resetPhase } from "./evolve-scopes.js";
-import {
-  cancelStep,
-  completeStep,
-  consumeQuestion,
-  failStep,
-  intendStep,
-  isDefinitionJson,
-  markHook,
-  saveFiles,
-  spawnStep,
-} from "./evolve-steps.js";
+import { enterScope, leaveScope, resetPhase } from "./evolve-scopes.js";
+import { cancelStep, completeStep, failStep, intendStep, markHook, saveFiles, spawnStep } from "./evolve-steps.js";
 import { recordMilestone, recordProgress, recordSubstep, recordTool, beginCall, recordTurn } from "./evolve-reports.js";
 import { addTotals } from "./add-totals.js";
+import { makeDecision } from "./apply-effect.js";
 import { adoptDefinition, keepPlan, settlePlan } from "./evolve-definition.js";
 import { skipNode } from "./evolve-skips.js";
-import { completeEvaluation, keepBest, recordScore } from "./evolve-evaluation.js";
+import { completeEvaluation, recordScore } from "./evolve-evaluation.js";
 import { forkTask } from "./restore-state.js";
 import { answerQuestion, moveInQuestion, openQuestion, remindOfQuestion } from "./evolve-questions.js";
 import { rollBack } from "./evolve-rollback.js";
 import { requireTask } from "../model/lookup.js";
-import type { ScopeData, TaskState } from "../model/state.js";
+import type { TaskState } from "../model/state.js";
 import { changeChannel } from "../model/deferred-effects.js";
-import { keepGuidance } from "./evolve-guidance.js";
 
 /** Folds one event: `position` rises by one, `atMs` never goes back. */
 export function evolve(state: TaskState, event: EngineEvent): void {
@@ -165,8 +152,8 @@ function countCrash(state: TaskState, event: EventOf<"task_resumed">): void {
 }
 
 /** Why the owner left a task that stays open, until somebody goes on with it. */
-function keepReason(state: TaskState, { text, facts }: EventOf<"noted">): void {
-  if (facts?.["crashed"] === true) state.task = Object.freeze({ ...requireTask(state), reason: text });
+function keepReason(state: TaskState, { text, effect }: EventOf<"noted">): void {
+  if (effect === "crashed") state.task = Object.freeze({ ...requireTask(state), reason: text });
 }
 
 function shortenHistory(state: TaskState, { history }: EventOf<"pruned">): void {
@@ -187,86 +174,6 @@ function closeTask(state: TaskState, event: EventOf<"task_closed">): void {
       : { resumeAtMs: event.resumeAtMs, pausedAtMs: event.wallAtMs ?? event.atMs }),
     ...(event.output === undefined ? {} : { output: event.output }),
   });
-}
-
-type PhaseData = Extract<ScopeData, { readonly scope: "phase" }>;
-
-/**
- * A decision is kept; some carry facts that are folded: `spawn` adds specialists to a phase, `next` gives a machine that
- * found no route its target, `settled` and `judged` close a phase's choice, `without` names the failures that it goes on
- * without, `request` is a person's wish or word, `consumes` the answered question it acts on.
- */
-function makeDecision(state: TaskState, decision: Decision): void {
-  state.decisions.push(Object.freeze(decision));
-  const { facts, subject } = decision;
-  if (facts === undefined) return;
-  if (typeof facts["consumes"] === "string") consumeQuestion(state, facts["consumes"] as never);
-  if (facts["request"] === "pause" || facts["request"] === "stop") {
-    state.task = Object.freeze({ ...requireTask(state), request: facts["request"] });
-  }
-  if (facts["request"] === "guidance") keepGuidance(state, decision, facts);
-  const scope = subject === undefined ? undefined : state.scopes.get(subject);
-  if (scope === undefined) return;
-  if (scope.data.scope === "machine" && typeof facts["next"] === "string") {
-    const { current: _current, stuck: _stuck, failed: _failed, ...rest } = scope.data;
-    replaceData(state, scope, { ...rest, next: facts["next"] });
-  }
-  if (scope.data.scope === "phase") foldPhaseDecision(state, scope.path, facts);
-}
-
-const SETTLED = new Set<unknown>(["proceed", "below", "waiting", "fail"]);
-const JUDGED = new Set<unknown>(["approved", "exhausted", "rejected"]);
-
-function foldPhaseDecision(state: TaskState, path: string, facts: NonNullable<Decision["facts"]>): void {
-  if (Array.isArray(facts["spawn"])) addSpecialists(state, path, facts["spawn"] as readonly JsonValue[]);
-  const scope = requireScope(state, path);
-  if (scope.data.scope !== "phase") return;
-  const { settled, judged, without, phase_confidence: confidence } = facts;
-  const { settled: before, ...rest } = scope.data;
-  const isOpenAgain = settled === "none" || before === undefined;
-  replaceData(state, scope, {
-    ...rest,
-    ...(isOpenAgain ? {} : { settled: before }),
-    ...(SETTLED.has(settled) ? { settled: settled as PhaseData["settled"] } : {}),
-    ...(JUDGED.has(judged) ? { judged: judged as PhaseData["judged"] } : {}),
-    ...(Array.isArray(without) ? { without: goWithout(state, rest.without, without as StepId[]) } : {}),
-  });
-  if (JUDGED.has(judged)) keepBest(state, path);
-  const phase = state.phases.get(path);
-  if (phase !== undefined && typeof confidence === "number")
-    state.phases.set(path, Object.freeze({ ...phase, confidence }));
-}
-
-/** They stand in nobody's way any more. */
-function goWithout(
-  state: TaskState,
-  before: readonly string[] | undefined,
-  failed: readonly StepId[],
-): readonly string[] {
-  for (const id of failed) state.blocked.delete(id);
-  return Object.freeze([...(before ?? []), ...failed]);
-}
-
-function addSpecialists(state: TaskState, path: string, definitions: readonly JsonValue[]): void {
-  const scope = requireScope(state, path);
-  if (scope.data.scope !== "phase") return;
-  const spawned: Record<string, JsonValue | undefined> = { ...scope.data.spawned };
-  for (const definition of definitions) {
-    if (!isDefinitionJson(definition)) continue;
-    spawned[definition.name] = definition;
-    state.frontier.get(path)?.ready.push(definition.name);
-  }
-  replaceData(state, scope, { ...scope.data, spawned: Object.freeze(spawned) });
-  const phase = state.phases.get(path);
-  if (phase !== undefined)
-    state.phases.set(
-      path,
-      Object.freeze({
-        ...phase,
-        spawned: phase.spawned + definitions.length,
-        added: Object.freeze(Object.keys(spawned)),
-      }),
-    );
 }
 
 function recordCheckpoint(state: TaskState, event: EventOf<"checkpoint_recorded">): void {

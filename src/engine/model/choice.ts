@@ -4,10 +4,10 @@
  * A value that is not loaded is noted in `missing` and stands in as null; `decide` then answers with what it needs
  * instead of the events, and is asked again. So no rule has to stop midway.
  */
-import { createUuid } from "../../base/ids.js";
+import { createUuid, type StepId } from "../../base/ids.js";
 import type { JsonObject, JsonValue } from "../../base/json.js";
 import { canonicalJson } from "../../base/json-encoding.js";
-import type { Decision } from "./decision.js";
+import type { Decision, DecisionEffect } from "./decision.js";
 import type { EngineEvent } from "./events.js";
 import type { BlobRef, ValueRef } from "./value-ref.js";
 import type { DecideContext } from "./input.js";
@@ -44,6 +44,8 @@ export interface DecisionText {
   readonly alternatives?: readonly string[];
   readonly confidence?: number;
   readonly subject?: string;
+  readonly orchestrator?: StepId | undefined;
+  readonly effect?: DecisionEffect;
   readonly facts?: JsonObject;
 }
 
@@ -64,6 +66,8 @@ export function createDecision(choice: Choice, text: DecisionText): Decision {
     alternativesConsidered: text.alternatives ?? [],
     ...(text.confidence === undefined ? {} : { confidence: text.confidence }),
     ...(text.subject === undefined ? {} : { subject: text.subject }),
+    ...(text.orchestrator === undefined ? {} : { orchestrator: text.orchestrator }),
+    ...(text.effect === undefined ? {} : { effect: text.effect }),
     ...(text.facts === undefined ? {} : { facts: text.facts }),
   };
 }
@@ -71,18 +75,21 @@ export function createDecision(choice: Choice, text: DecisionText): Decision {
 /**
  * A decision before the events it leads to: nothing where a crash came between them, so that it is not made twice.
  *
- * Shape: the subject and the facts together tell one occasion from every other.
+ * Shape: subject, effect and facts together tell one occasion from every other.
  */
 export function recordDecisionOnce(
   choice: Choice,
   text: DecisionText & { readonly subject: string; readonly facts: JsonObject },
 ): readonly EngineEvent[] {
-  const { agent, type, subject, facts } = text;
+  const { agent, type, subject } = text;
   const made = choice.state.decisions.findLast(
     (decision) => decision.subject === subject && decision.agent === agent && decision.type === type,
   );
-  const isMade = made?.facts !== undefined && canonicalJson(made.facts) === canonicalJson(facts);
-  return isMade ? [] : [recordDecision(choice, text)];
+  return made !== undefined && occasionOf(made) === occasionOf(text) ? [] : [recordDecision(choice, text)];
+}
+
+function occasionOf({ effect, facts }: Pick<Decision, "effect" | "facts">): string {
+  return canonicalJson({ effect: effect ?? null, facts: facts ?? null });
 }
 
 /** A number in [0, 1) from the random source. */

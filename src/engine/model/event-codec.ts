@@ -3,11 +3,12 @@
  *
  * Owns: which fields an event of each type has. Reading is strict: an unknown type, family or field, or a missing one, is
  * damage, because dropping a fact in silence would change what the state folds to. Records are sealed and authenticated
- * before they get here, so values are checked only as far as folding relies on them.
+ * before they get here, so values are checked only as far as rules rely on them: see effect-codec.ts for what they act on.
  * Lifting: a record of an older schema passes through `LIFTS` one number at a time, each a pure function on plain JSON.
  */
 import { assert, SplashdownError } from "../../base/errors.js";
 import { isJsonObject, type JsonObject } from "../../base/json.js";
+import { findDecisionFault, findNoteFault, findQuestionFault } from "./effect-codec.js";
 import type { EngineEvent, EngineEventType, EventOf } from "./events.js";
 
 export const EVENT_SCHEMA = 1;
@@ -268,7 +269,7 @@ const SHAPES: { readonly [T in EngineEventType]: EventShape<T> } = {
   pruned: { family: "prune", fields: { files: true, reason: true, history: false } },
   delivered: { family: "deliverable", fields: { saved: true } },
   time_counted: { family: "task", fields: {} },
-  noted: { family: "note", fields: { text: true, facts: false } },
+  noted: { family: "note", fields: { text: true, effect: false, facts: false } },
 };
 
 /** From the schema of the index to the next. Shape: `LIFTS[0]` lifts schema 1; none exists yet. */
@@ -277,6 +278,8 @@ const LIFTS: readonly ((record: JsonObject) => JsonObject)[] = [];
 export function encodeEvent(event: EngineEvent): EncodedEvent {
   const shape = SHAPES[event.type];
   assert(shape !== undefined, `unknown event ${event.type}`);
+  const fault = findInnerFault(event);
+  assert(fault === undefined, fault ?? "");
   return { kind: shape.family, json: `${SCHEMA_FIELD}${JSON.stringify(event).slice(1)}` };
 }
 
@@ -292,7 +295,18 @@ export function decodeEvent(kind: string, json: string): EngineEvent {
   if (rule === undefined) throw corrupt(`unknown event type ${JSON.stringify(type)}`);
   if (rule.family !== kind) throw corrupt(`a ${rule.type} event stands under the family ${kind}`);
   checkFields(record, rule);
-  return record as unknown as EngineEvent;
+  const event = record as unknown as EngineEvent;
+  const fault = findInnerFault(event);
+  if (fault !== undefined) throw corrupt(fault);
+  return event;
+}
+
+/** What is wrong with the parts of an event that folding and later rules act on. */
+function findInnerFault(event: EngineEvent): string | undefined {
+  const fault = event.decision === undefined ? undefined : findDecisionFault(event.decision);
+  if (fault !== undefined) return fault;
+  if (event.type === "question_opened") return findQuestionFault(event.question);
+  return event.type === "noted" ? findNoteFault(event) : undefined;
 }
 
 const COMMON_FIELDS = ["type", "atMs", "decision"] as const;

@@ -14,7 +14,7 @@ import type { StepKind } from "../../definition/model/step.js";
 import type { Effects, OnUnknown } from "../../definition/model/values.js";
 import type { HookName } from "../../definition/model/hooks.js";
 import type { TrackRecords } from "./confidence.js";
-import type { Decision } from "./decision.js";
+import type { Decision, NoteEffect } from "./decision.js";
 import type { SavedFile, ValueRef } from "./value-ref.js";
 import type { ForkOrigin } from "./fork-origin.js";
 import type { Fallback } from "./turn-notes.js";
@@ -393,7 +393,7 @@ export type EngineEvent = { readonly atMs: number; readonly decision?: Decision 
   /** Work goes on: the time so far is on record, should this process be killed. In tasks with a limit in time. */
   | { readonly type: "time_counted" }
   | { readonly type: "delivered"; readonly saved: readonly SavedFile[] }
-  | { readonly type: "noted"; readonly text: string; readonly facts?: JsonObject }
+  | { readonly type: "noted"; readonly text: string; readonly effect?: NoteEffect; readonly facts?: JsonObject }
 );
 
 export type EngineEventType = EngineEvent["type"];

@@ -32,8 +32,32 @@ export interface Question {
   readonly allow?: WizardMoves;
   /** E.g. an orphaned completion found after a crash, offered as the answer. */
   readonly offered?: JsonValue;
+  /** What rules read of it. Checked by the codec. */
+  readonly about?: QuestionSubject;
+  /** For readers: no rule reads them. */
   readonly facts?: JsonObject;
 }
+
+/** Of the engine, each in its unit. */
+export type LimitName = "iterations" | "seconds" | "tokens" | "calls" | "cost_micro_usd";
+
+/** What a question is about, where its answer or its being open means something to that thing alone. */
+export type QuestionSubject =
+  /**
+   * One call of a tool inside its step, by its number. `identity`: the tool itself, to which an approval is bound.
+   * `isForAll`: one yes is enough for every call of the tool.
+   */
+  | {
+      readonly kind: "call";
+      readonly call: string;
+      readonly tool: string;
+      readonly identity?: string;
+      readonly isForAll?: boolean;
+    }
+  /** A limit of the task, or of the nested workflow at the instance path `scope`. */
+  | { readonly kind: "limit"; readonly limit: LimitName; readonly scope?: string }
+  /** The plan that a step has made. */
+  | { readonly kind: "plan"; readonly step: StepId };
 
 /** What happens to questions. */
 export type QuestionEvent =

@@ -11,7 +11,7 @@ import type { WorkflowDefinition } from "../../definition/model/workflow.js";
 import type { StepKind } from "../../definition/model/step.js";
 import type { Effects, OnUnknown } from "../../definition/model/values.js";
 import type { TrackRecords } from "./confidence.js";
-import type { Decision } from "./decision.js";
+import type { Decision, PhaseSettlement, PhaseVerdict } from "./decision.js";
 import type { StepHistory } from "./step-history.js";
 import type { ForkOrigin } from "./fork-origin.js";
 import type {
@@ -289,9 +289,9 @@ export type ScopeData =
       /** Iterations in a row that brought no gain. */
       readonly withoutGain: number;
       /** The evaluation is over: no more iterations. */
-      readonly judged?: "approved" | "exhausted" | "rejected";
+      readonly judged?: PhaseVerdict;
       /** What the orchestrator made of the confidence; `below`: goes on although it stays under the minimum. */
-      readonly settled?: "proceed" | "below" | "waiting" | "fail";
+      readonly settled?: PhaseSettlement;
     } & GroupCounts &
       ScopeEnds);
 

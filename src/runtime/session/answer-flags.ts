@@ -144,7 +144,7 @@ async function answerOnly(desk: Desk, answer: string, value: JsonValue | undefin
 async function extendLimit(desk: Desk, extend: Readonly<Record<string, string>>): Promise<void> {
   const value: JsonObject = Object.assign({}, ...Object.entries(extend).map(([key, text]) => parseAmount(key, text)));
   const limits = desk.open.filter(({ kind }) => kind === "limit");
-  const meant = limits.filter(({ facts }) => typeof facts?.["limit"] === "string" && facts["limit"] in value);
+  const meant = limits.filter(({ about }) => about?.kind === "limit" && about.limit in value);
   const questions = meant.length > 0 ? meant : limits.slice(0, 1);
   const task = desk.control.task.name;
   if (questions.length === 0) {

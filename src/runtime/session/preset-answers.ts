@@ -153,9 +153,8 @@ function choosePreset(
 }
 
 /** A step may ask for several tools: its name alone allows none. */
-function namesOfCall({ facts }: QuestionEntry, places: readonly string[]): string[] {
-  const tool = facts?.["tool"];
-  return typeof tool === "string" ? [...places.map((place) => `${place}/${tool}`), tool] : [];
+function namesOfCall({ about }: QuestionEntry, places: readonly string[]): string[] {
+  return about?.kind === "call" ? [...places.map((place) => `${place}/${about.tool}`), about.tool] : [];
 }
 
 /** `VALUE`, or `VALUE:TEXT` where the choice takes a text. */

@@ -292,7 +292,7 @@ class TaskSession {
         if (event.type === "task_resumed") this.#manager.retain(state);
         if (event.type === "question_opened") this.#desk.opened(event, state);
         if (event.type === "question_answered" || event.type === "question_moved") this.#desk.answered(event);
-        if (event.type === "noted" && event.facts?.["discard_checkpoints"] === true) this.#isDiscarding = true;
+        if (event.type === "noted" && event.effect === "discard_checkpoints") this.#isDiscarding = true;
         this.#anchor.observe(event, state);
       },
     };

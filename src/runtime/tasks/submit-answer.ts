@@ -8,7 +8,8 @@ import { parseExactJson } from "../../base/exact-json.js";
 import { SplashdownError, isErrorCode } from "../../base/errors.js";
 import { encodeValue } from "../../base/json-encoding.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
-import { readAmounts, type LimitName } from "../../engine/rules/questions/limit-amounts.js";
+import type { LimitName } from "../../engine/model/question.js";
+import { readAmounts } from "../../engine/rules/questions/limit-amounts.js";
 import type { QuestionEntry } from "../../engine/model/state.js";
 import { applyChange, judgeMove, type Wizard } from "../../engine/model/wizard.js";
 import { requireOption } from "./answer-check.js";
@@ -48,18 +49,18 @@ function readChoice(
 ): { answer: string; value?: JsonValue } {
   const option = question.options.find((candidate) => candidate.value === answer);
   if (more === undefined) return { answer, ...valueOf(value) };
-  if (question.kind === "limit" && option?.promptFor !== undefined)
-    return { answer, value: readLimits(question, more) };
+  if (question.about?.kind === "limit" && option?.promptFor !== undefined)
+    return { answer, value: readLimits(question.id, question.about.limit, more) };
   if (option?.promptFor === undefined)
     throw new SplashdownError("ANSWER_INVALID", `${answer} takes no text`, { details: { question: question.id } });
   return { answer, value: { [option.promptFor]: more } };
 }
 
 /** Amounts in words. Errors: ANSWER_INVALID. */
-function readLimits(question: QuestionEntry, text: string): JsonObject {
-  const read = readAmounts(text, question.facts?.["limit"] as LimitName);
+function readLimits(question: string, reached: LimitName, text: string): JsonObject {
+  const read = readAmounts(text, reached);
   if ("amounts" in read) return read.amounts;
-  throw new SplashdownError("ANSWER_INVALID", read.fault, { details: { question: question.id } });
+  throw new SplashdownError("ANSWER_INVALID", read.fault, { details: { question } });
 }
 
 /** Of these the open ones that nobody has answered since the state was read; a wizard with the moves made since. */

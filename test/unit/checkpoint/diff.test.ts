@@ -111,14 +111,14 @@ describe("diffStates", () => {
       decisionOf(1, {
         agent: "ada",
         type: "guidance_given",
-        facts: { request: "guidance", text: "in euros", id, given_at: at },
+        effect: { kind: "guide", text: "in euros", request: id, saidAt: at },
       });
     const [from, to] = [stateOf(), stateOf()];
     from.decisions.push(said("a", "2026-01-01T00:00:00.000Z"));
     to.decisions.push(said("b", "2026-02-02T00:00:00.000Z"));
     expect((await diffStates(from, to)).equal).toBe(true);
     const all = await diffStates(from, to, { showsAll: true });
-    expect(all.differences.map(({ field }) => field)).toEqual(["facts.id", "facts.given_at"]);
+    expect(all.differences.map(({ field }) => field)).toEqual(["effect.request", "effect.saidAt"]);
   });
 
   it("shows ids, times and checkpoints when asked", async () => {

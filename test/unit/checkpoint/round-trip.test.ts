@@ -69,7 +69,14 @@ function createRichState(): TaskState {
         description: "one more",
         rationale: "0.73 < 0.75",
         alternativesConsidered: ["request_human_review"],
-        ...(n === 1 ? { confidence: 0.88, subject: "research", facts: { band: "spawn_one" } } : {}),
+        ...(n === 1
+          ? {
+              confidence: 0.88,
+              subject: "research",
+              facts: { band: "spawn_one" },
+              effect: { kind: "settle_phase", settled: "waiting" } as const,
+            }
+          : {}),
       }),
     );
   }

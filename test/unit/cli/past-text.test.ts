@@ -20,7 +20,7 @@ const DIFF = {
       name: "atlas proceed main/b",
       field: "",
       kind: "added",
-      to: { agent: "atlas", alternativesConsidered: ["spawn", "halt"], facts: { settled: "proceed", why: {} } },
+      to: { agent: "atlas", alternativesConsidered: ["spawn", "halt"], effect: { settled: "proceed", why: {} } },
     },
     { subject: "output", name: "main/b", field: "value", kind: "changed", from: "red", to: LONG_TEXT },
     {
@@ -52,7 +52,7 @@ describe("formatDifferences", () => {
       "decision atlas proceed main/b: new",
       "+ agent: atlas",
       "+ alternativesConsidered: spawn, halt",
-      "+ facts:",
+      "+ effect:",
       "+   settled: proceed",
       "+   why:",
       "+     (nothing)",

@@ -85,7 +85,7 @@ describe("guidance", () => {
         agent: "person:ann",
         type: "guidance_given",
         description: "guidance: in euros",
-        facts: { request: "guidance", text: "in euros", given_at: AT, id: "g1" },
+        effect: { kind: "guide", text: "in euros", saidAt: AT, request: "g1" },
       },
     ]);
     expect(harness.state.guidance).toMatchObject([{ text: "in euros", by: "ann", id: "g1" }]);

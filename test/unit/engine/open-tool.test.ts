@@ -47,7 +47,7 @@ describe("a tool call that a crash left open", () => {
     expect(next.openQuestions[0]).toMatchObject({
       kind: "unknown_outcome",
       text: "main/agent was calling the tool charge and its result was not recorded: the tool may or may not have acted",
-      facts: { tool: "charge", call: "1.1" },
+      about: { kind: "call", tool: "charge", call: "1.1" },
     });
   });
 
@@ -109,6 +109,6 @@ describe("a tool call that a crash left open", () => {
     });
     expect(harness.run()).toMatchObject({ end: "waiting", exitStatus: 22 });
     expect(harness.performed).toEqual(["agent#1"]);
-    expect(harness.openQuestions.map((question) => question.facts?.["tool"])).toEqual(["charge"]);
+    expect(harness.openQuestions.map(({ about }) => about)).toMatchObject([{ kind: "call", tool: "charge" }]);
   });
 });

@@ -95,7 +95,7 @@ describe("limits", () => {
     const closed = harness.run();
     expect([closed.end, closed.exitStatus]).toEqual(["waiting", 21]);
     expect(harness.performed).toHaveLength(ran);
-    expect(harness.openQuestions[0]?.facts).toMatchObject({ limit: name });
+    expect(harness.openQuestions[0]?.about).toMatchObject({ limit: name });
   });
 
   it("on working time are found while a step runs, do not count the time between owners, and end the step", () => {
@@ -179,7 +179,8 @@ describe("FAULTS 17: a budget", () => {
     expect(second.performed).toHaveLength(1);
     expect(second.openQuestions[0]).toMatchObject({
       text: "the budget of $0.90 is reached ($0.90 spent); extend it or stop?",
-      facts: { limit: "cost_micro_usd", used: 900_000, max: 900_000 },
+      about: { kind: "limit", limit: "cost_micro_usd" },
+      facts: { used: 900_000, max: 900_000 },
     });
     const third = second.crash();
     third.resume();

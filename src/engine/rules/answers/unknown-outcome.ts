@@ -211,8 +211,8 @@ export function applyAnswer(choice: Choice, question: QuestionEntry, budget: Sta
   // Allowed or not, the step goes on at its call and finds the answer there.
   if (question.kind === "tool_approval") return goOn();
   if (step.status === "asked") return applyHumanAnswer(choice, question, step);
-  const call = question.facts?.["call"];
-  if (typeof call === "string") return followToolAnswer(choice, { step, call, question }, goOn);
+  if (question.about?.kind === "call")
+    return followToolAnswer(choice, { step, call: question.about.call, question }, goOn);
   switch (question.answer) {
     case "rerun":
       return goOn();

@@ -1,6 +1,6 @@
 /** The specialists that the orchestrator adds to a phase: whom each helps, on what, and what it is made of. */
-import type { JsonObject } from "../../../base/json.js";
 import type { StepDefinition } from "../../../definition/model/step.js";
+import type { SpecialistJson } from "../../model/decision.js";
 import type { PhaseConfidence } from "../../model/confidence.js";
 import { childPath, definitionToJson } from "../../model/lookup.js";
 import type { OpenPhase } from "../scopes/open-phase.js";
@@ -12,9 +12,13 @@ import type { OpenPhase } from "../scopes/open-phase.js";
  * Shape: empty where only specialists that failed for good could be helped, and the phase names nobody to do so: to start
  * one of them again is what `restart` is for.
  */
-export function createSpecialists(phase: OpenPhase, confidence: PhaseConfidence, count: number): readonly JsonObject[] {
+export function createSpecialists(
+  phase: OpenPhase,
+  confidence: PhaseConfidence,
+  count: number,
+): readonly SpecialistJson[] {
   const taken = new Set([...phase.node.children.map((child) => child.name), ...Object.keys(phase.data.spawned)]);
-  const definitions: JsonObject[] = [];
+  const definitions: SpecialistJson[] = [];
   if (!isAnybodyToAdd(phase, confidence)) return definitions;
   for (let at = 0; at < count; at += 1) {
     const target = targetOf(phase, confidence, at);
@@ -36,6 +40,8 @@ export function createSpecialists(phase: OpenPhase, confidence: PhaseConfidence,
     };
     definitions.push({
       ...definitionToJson(definition),
+      name,
+      path: definition.path,
       uncertainties,
       ...(target === undefined ? {} : { addresses: target }),
     });

@@ -89,7 +89,8 @@ function goOnUnjudged(choice: Choice, phase: OpenPhase): EngineEvent {
     rationale: "every scorer failed, was skipped or gave nothing, and the phase goes on without what failed",
     alternatives: ["reject", "iterate"],
     subject: phase.scope.path,
-    facts: { judged: "exhausted", iteration: phase.data.iteration },
+    effect: { kind: "judge_phase", judged: "exhausted" },
+    facts: { iteration: phase.data.iteration },
   });
 }
 
@@ -163,6 +164,7 @@ function stopIterating(choice: Choice, phase: OpenPhase, { judged, why, score, s
     alternatives: ["iterate", ...Object.values(DECISION_OF)].filter((other) => other !== type),
     confidence: score / 100,
     subject: scope.path,
-    facts: { judged, score, iteration: data.iteration, kept_iteration: kept },
+    effect: { kind: "judge_phase", judged },
+    facts: { score, iteration: data.iteration, kept_iteration: kept },
   });
 }

@@ -6,6 +6,7 @@
  * `reject` the phase is rejected.
  * Units: scores 0–100. Source: DESIGN section 5.
  */
+import type { PhaseVerdict } from "../../model/decision.js";
 import type { EvaluationDefinition } from "../../../definition/model/phase-rules.js";
 import type { EvaluationEntry } from "../../model/state.js";
 
@@ -45,14 +46,13 @@ export interface IterationState {
 
 export type IterationChoice =
   | { readonly follow: "iterate"; readonly why: string }
-  | { readonly follow: "stop"; readonly judged: "approved" | "exhausted" | "rejected"; readonly why: string };
+  | { readonly follow: "stop"; readonly judged: PhaseVerdict; readonly why: string };
 
 /** What follows from a verdict. The best iteration counts: one that fell under `reject` after a better one is no gain. */
 export function chooseIteration(definition: EvaluationDefinition, at: IterationState): IterationChoice {
   const { approve, reject, maxIterations } = definition;
   const { iteration, verdict, withoutGain, score, bestScore } = at;
-  const stop = (judged: "approved" | "exhausted" | "rejected", why: string) =>
-    ({ follow: "stop", judged, why }) as const;
+  const stop = (judged: PhaseVerdict, why: string) => ({ follow: "stop", judged, why }) as const;
   if (verdict === "approve")
     return stop("approved", score >= approve ? `it reaches ${approve}` : `it is above ${EARLY_STOP_SCORE}`);
   if (bestScore < reject) return stop("rejected", `it is under ${reject}`);

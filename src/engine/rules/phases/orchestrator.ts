@@ -5,6 +5,7 @@
  * which names it; the next choice asks anew. An answer that is not allowed, and none at all, leave the choice to the
  * rules, and the decision says so.
  */
+import type { StepId } from "../../../base/ids.js";
 import { isJsonObject, type JsonValue } from "../../../base/json.js";
 import { ATLAS_NAME } from "../../../definition/model/defaults.js";
 import { loadValue, type Choice } from "../../model/choice.js";
@@ -18,7 +19,7 @@ import type { StepEntry } from "../../model/state.js";
 export interface Chosen<T extends string> {
   readonly choice?: T;
   /** Identity of the step that was asked. */
-  readonly orchestrator?: string;
+  readonly orchestrator?: StepId;
   /** Why, for the rationale. */
   readonly said?: string;
 }
@@ -51,10 +52,10 @@ export function askOrchestrator<T extends string>(
 }
 
 function isUsed({ state }: Choice, { id }: StepEntry): boolean {
-  return state.decisions.some(({ facts }) => facts?.["orchestrator"] === id);
+  return state.decisions.some(({ orchestrator }) => orchestrator === id);
 }
 
-function readChoice<T extends string>(orchestrator: string, value: JsonValue, allowed: readonly T[]): Chosen<T> {
+function readChoice<T extends string>(orchestrator: StepId, value: JsonValue, allowed: readonly T[]): Chosen<T> {
   const { choice: name, rationale } = isJsonObject(value) ? value : {};
   const chosen = allowed.find((way) => way === name);
   if (chosen === undefined) {

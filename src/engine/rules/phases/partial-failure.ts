@@ -94,31 +94,31 @@ function describeWay(phase: OpenPhase, { asked }: ChosenWay, [way, reasons]: rea
     rationale: said === undefined ? reasons : `${said}; ${reasons}`,
     alternatives: WAYS.filter((other) => other !== way),
     subject: phase.scope.path,
-    more: orchestrator === undefined ? {} : { orchestrator },
+    orchestrator,
   } as const;
 }
 
 function goOnWithout(choice: Choice, phase: OpenPhase, chosen: ChosenWay): EngineEvent {
   const { failed } = chosen;
   const reasons = `${explain(failed)}; the confidence of the phase is lowered`;
-  const { more, ...text } = describeWay(phase, chosen, ["go_on_without", reasons]);
+  const text = describeWay(phase, chosen, ["go_on_without", reasons]);
   const { value } = describeConfidence(choice, phase);
   return recordDecision(choice, {
     ...text,
     description: `phase ${phase.node.name} goes on without ${failed.map(({ path }) => nameOfPath(path)).join(", ")}`,
     ...(value === undefined ? {} : { confidence: value }),
-    facts: { without: failed.map(({ id }) => id), ...more },
+    effect: { kind: "go_on_without", failed: failed.map(({ id }) => id) },
   });
 }
 
 function giveUp(choice: Choice, phase: OpenPhase, chosen: ChosenWay): EngineEvent {
   const { failed, rollbacks } = chosen;
   const reasons = `${explain(failed)}${rollbacks === 0 ? "" : `; it was rolled back ${rollbacks} times`}`;
-  const { more, ...text } = describeWay(phase, chosen, ["give_up", reasons]);
+  const text = describeWay(phase, chosen, ["give_up", reasons]);
   return recordDecision(choice, {
     ...text,
     description: `phase ${phase.node.name} failed`,
-    facts: { failed: listAttempts(failed), ...more },
+    effect: { kind: "give_up", attempts: listAttempts(failed) },
   });
 }
 
@@ -129,7 +129,7 @@ function listAttempts(failed: readonly StepEntry[]): readonly string[] {
 /** It stays so, until one of them is started again. */
 function isGivenUp({ state }: Choice, { scope }: OpenPhase, { failed }: Failures): boolean {
   const made = state.decisions.findLast(({ subject, type }) => subject === scope.path && type === "give_up");
-  return made?.facts !== undefined && isDeepStrictEqual(made.facts["failed"], listAttempts(failed));
+  return made?.effect?.kind === "give_up" && isDeepStrictEqual(made.effect.attempts, listAttempts(failed));
 }
 
 interface PhaseStart {
@@ -187,11 +187,11 @@ function rollBackPhase(
   const why = `restarts of phase ${node.name} are used up`;
   const again =
     acted.length === 0 ? "" : `; these external steps are asked about before they run again: ${acted.join(", ")}`;
-  const { more, ...text } = describeWay(phase, chosen, ["roll_back", `${why}: ${explain(chosen.failed)}${again}`]);
+  const text = describeWay(phase, chosen, ["roll_back", `${why}: ${explain(chosen.failed)}${again}`]);
   const decision = createDecision(choice, {
     ...text,
     description: `rolled back to the start of phase ${node.number} (${node.name})`,
-    facts: { checkpoint: checkpoint.checkpointId, round, external_steps: acted, ...more },
+    facts: { checkpoint: checkpoint.checkpointId, round, external_steps: acted },
   });
   return [
     {

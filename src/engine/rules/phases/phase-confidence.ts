@@ -5,6 +5,7 @@
  * halt and ask. Added specialists are bounded by `spawnMax` in all; when they are used up a phase in the first spawning
  * band goes on below its minimum (the task ends partial), in the others a person decides.
  */
+import type { QuestionId } from "../../../base/ids.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../base/json.js";
 import type { StepDefinition } from "../../../definition/model/step.js";
 import { createSpecialists, isAnybodyToAdd } from "./added-specialists.js";
@@ -23,6 +24,7 @@ import {
   type TrackRecord,
 } from "../../model/confidence.js";
 import { specialistNames } from "../../render/describe-scope.js";
+import type { PhaseSettlement } from "../../model/decision.js";
 import type { EngineEvent } from "../../model/events.js";
 import { childPath, findPlace } from "../../model/lookup.js";
 import { countedStep, type OpenPhase } from "../scopes/open-phase.js";
@@ -188,7 +190,7 @@ function proceedUnmeasured(choice: Choice, phase: OpenPhase): EngineEvent {
     rationale: "no specialist reported a confidence",
     alternatives: ["spawn_specialist", "halt"],
     subject: phase.scope.path,
-    facts: { settled: "proceed" },
+    effect: { kind: "settle_phase", settled: "proceed" },
   });
 }
 
@@ -224,17 +226,20 @@ function decideBand(choice: Choice, phase: OpenPhase, at: BandChoice): EngineEve
     alternatives: BAND_NAMES.filter((type) => type !== plan.type),
     confidence: value,
     subject: phase.scope.path,
+    orchestrator,
+    effect: {
+      kind: "settle_phase",
+      confidence: value,
+      ...(plan.settled === undefined ? {} : { settled: plan.settled }),
+      ...(spawn.length === 0 ? {} : { spawn }),
+    },
     facts: {
-      phase_confidence: value,
       mean: confidence.mean ?? value,
       penalty: confidence.penalty,
       band: at.band,
-      ...(orchestrator === undefined ? {} : { orchestrator }),
       uncertainties: confidence.uncertainties.map((item) => ({ ...item })),
       ...(confidence.setbacks === 0 ? {} : { setbacks: confidence.setbacks }),
       ...(confidence.calibrations.length === 0 ? {} : { calibrations: confidence.calibrations.map(calibrationFacts) }),
-      ...(plan.settled === undefined ? {} : { settled: plan.settled }),
-      ...(spawn.length === 0 ? {} : { spawn }),
     },
   };
   return recordDecision(choice, text);
@@ -247,7 +252,7 @@ function calibrationFacts({ record, ...rest }: Calibration): JsonObject {
 interface BandPlan {
   readonly type: string;
   readonly description: string;
-  readonly settled?: string;
+  readonly settled?: PhaseSettlement;
 }
 
 function planOf(band: Band, spawned: number): BandPlan {
@@ -329,7 +334,7 @@ function textOf(value: JsonValue): string {
 export function consumeConfidenceAnswer(
   choice: Choice,
   phase: OpenPhase,
-  answer: { readonly id: string; readonly answer: string },
+  answer: { readonly id: QuestionId; readonly answer: string },
 ): EngineEvent {
   const confidence = describeConfidence(choice, phase);
   const isSpawn = answer.answer === "spawn";
@@ -343,10 +348,11 @@ export function consumeConfidenceAnswer(
     alternatives: ["proceed", "spawn", "fail"].filter((value) => value !== answer.answer),
     ...(confidence.value === undefined ? {} : { confidence: confidence.value }),
     subject: phase.scope.path,
-    facts: {
-      consumes: answer.id,
+    effect: {
+      kind: "settle_phase",
+      question: answer.id,
       settled,
-      ...(confidence.value === undefined ? {} : { phase_confidence: confidence.value }),
+      ...(confidence.value === undefined ? {} : { confidence: confidence.value }),
       ...(spawn.length === 0 ? {} : { spawn }),
     },
   });

@@ -13,6 +13,7 @@ import { PLAN_NAME } from "../../../definition/model/defaults.js";
 import type { PlanRule } from "../../../definition/model/goal-rules.js";
 import type { PhasesScope } from "../../../definition/model/workflow.js";
 import { recordDecisionOnce, recordDecision, loadValue, type Choice } from "../../model/choice.js";
+import type { Decision } from "../../model/decision.js";
 import type { EngineEvent } from "../../model/events.js";
 import { childPath, findScopeDefinition, currentStep } from "../../model/lookup.js";
 import type { OpenScope } from "../steps/open-scope.js";
@@ -59,13 +60,12 @@ function isToPlan(data: PhasesData, { children }: PhasesScope, plan: PlanRule): 
 function namesOf(choice: Choice, path: string, data: PhasesData): JsonObject {
   const before = choice.state.outputs.get(path);
   const value = before === undefined ? undefined : loadValue(choice, before.value);
-  const settled = choice.state.decisions.findLast(({ subject, type }) => subject === path && PLANNED.has(type));
-  const said = settled?.type === "revise_plan" ? settled.facts?.["said"] : undefined;
-  const standing = settled?.facts?.["phases"] ?? (isJsonObject(value) ? value["phases"] : undefined);
-  return { done: data.next, phases: data.next === 0 ? [] : (standing ?? []), feedback: said ?? "" };
+  const settled = findPlanning(choice, path);
+  const effect = settled?.effect;
+  const said = effect?.kind === "plan_anew" ? effect.said : "";
+  const current = effect?.kind === "plan" ? effect.phases : isJsonObject(value) ? (value["phases"] ?? []) : [];
+  return { done: data.next, phases: data.next === 0 ? [] : current, feedback: said };
 }
-
-const PLANNED: ReadonlySet<string> = new Set(["plan", "replan", "revise_plan", "keep_plan"]);
 
 interface Plan {
   readonly rationale: string;
@@ -92,6 +92,13 @@ interface Planned {
   readonly consumes?: QuestionId;
 }
 
+/** The last decision on the plan that the planner at this path makes. */
+function findPlanning({ state }: Choice, path: string): Decision | undefined {
+  return state.decisions.findLast(
+    ({ subject, effect }) => subject === path && (effect?.kind === "plan" || effect?.kind === "plan_anew"),
+  );
+}
+
 /** The decision names the whole plan: what is done later is measured by it. */
 function followPlan(choice: Choice, { step, planned, path, consumes }: Planned): readonly EngineEvent[] {
   const { rationale, phases = [], built = [] } = planned;
@@ -103,7 +110,8 @@ function followPlan(choice: Choice, { step, planned, path, consumes }: Planned):
       rationale: rationale === "" ? "the planner gave no reason" : rationale,
       alternatives: step.visit === 1 ? [] : ["keep_plan"],
       subject: step.path,
-      facts: { step: step.id, phases },
+      effect: { kind: "plan", phases },
+      facts: { step: step.id },
     }),
     {
       type: "plan_settled",
@@ -128,7 +136,7 @@ function nameOf(value: JsonValue): string {
 
 function keepPlan(choice: Choice, step: StepEntry, path: string): readonly EngineEvent[] {
   const reason = step.error === undefined ? readPlan(choice, step).rationale : `no plan came: ${step.error.message}`;
-  const before = choice.state.decisions.findLast(({ subject, type }) => subject === step.path && PLANNED.has(type));
+  const before = findPlanning(choice, step.path)?.effect;
   return [
     ...recordDecisionOnce(choice, {
       agent: "atlas",
@@ -137,7 +145,8 @@ function keepPlan(choice: Choice, step: StepEntry, path: string): readonly Engin
       rationale: reason === "" ? "the planner gave no reason" : reason,
       alternatives: ["replan"],
       subject: step.path,
-      facts: { step: step.id, phases: before?.facts?.["phases"] ?? [] },
+      effect: { kind: "plan", phases: before?.kind === "plan" ? before.phases : [] },
+      facts: { step: step.id },
     }),
     { type: "plan_settled", atMs: choice.nowMs, path },
   ];
@@ -146,7 +155,7 @@ function keepPlan(choice: Choice, step: StepEntry, path: string): readonly Engin
 function askForPlan(choice: Choice, { step, planned, path }: Planned): readonly EngineEvent[] {
   for (const id of choice.state.unsettled) {
     const question = choice.state.questions.get(id);
-    if (question?.kind === "plan" && question.facts?.["step"] === step.id) return [];
+    if (isAboutPlanOf(question, step)) return [];
   }
   const { phases = [], rationale } = planned;
   const why = rationale === "" ? "" : `\n${rationale}`;
@@ -161,9 +170,14 @@ function askForPlan(choice: Choice, { step, planned, path }: Planned): readonly 
         { value: "revise", label: "plan anew", promptFor: REVISION, multiline: true },
         { value: "stop", label: "stop here" },
       ],
-      facts: { step: step.id, phases },
+      about: { kind: "plan", step: step.id },
+      facts: { phases },
     }),
   ];
+}
+
+function isAboutPlanOf(question: QuestionEntry | undefined, { id }: StepEntry): boolean {
+  return question?.about?.kind === "plan" && question.about.step === id;
 }
 
 /** What a person answered about a plan. */
@@ -171,8 +185,7 @@ export function followPlanAnswer(choice: Choice, question: QuestionEntry): reado
   const { id, phase: path = "", answer, value } = question;
   const step = currentStep(choice, childPath(path, PLAN_NAME));
   const isKnown = choice.state.scopes.has(path) && findScopeDefinition(choice.state, path).scope === "phases";
-  if (!isKnown || step === undefined || question.facts?.["step"] !== step.id)
-    return [endWith(choice, question, "go_on")];
+  if (!isKnown || step === undefined || !isAboutPlanOf(question, step)) return [endWith(choice, question, "go_on")];
   if (answer === "follow") return followPlan(choice, { step, planned: readPlan(choice, step), path, consumes: id });
   if (answer !== "revise") return [endWith(choice, question, "stop")];
   const said = isJsonObject(value) ? value[REVISION] : value;
@@ -184,7 +197,8 @@ export function followPlanAnswer(choice: Choice, question: QuestionEntry): reado
       rationale: `answer to ${id}: ${typeof said === "string" ? said : "no reason was given"}`,
       alternatives: ["follow", "stop"],
       subject: step.path,
-      facts: { question: id, said: said ?? "" },
+      effect: { kind: "plan_anew", said: said ?? "" },
+      facts: { question: id },
     }),
     { type: "plan_settled", atMs: choice.nowMs, path, again: true, consumes: id },
   ];
@@ -197,6 +211,6 @@ function endWith(choice: Choice, { id, answer }: QuestionEntry, type: "go_on" | 
     description: `the plan: ${answer ?? "?"}, as answered`,
     rationale: `answer to ${id}`,
     alternatives: ["follow", "revise", "stop"].filter((other) => other !== answer),
-    facts: { consumes: id, ...(type === "stop" ? { request: "stop" } : {}) },
+    effect: { kind: type === "stop" ? "stop" : "close_question", question: id },
   });
 }

@@ -34,10 +34,10 @@ function optionsOf({ label, isForAll }: ApprovalWish): readonly QuestionOption[]
 export function findApproval(state: TaskState, step: StepId, wish: ApprovalWish): Approval | undefined {
   for (const question of state.questions.values()) {
     if (question.kind !== "tool_approval" || question.answer === undefined) continue;
-    const { call, identity, for_all: isForAll } = question.facts ?? {};
-    if (identity !== wish.tool) continue;
-    const isThis = question.step === step && call === wish.call;
-    const isEarlierYes = wish.isForAll && isForAll === true && question.answer === GIVEN;
+    const { about } = question;
+    if (about?.kind !== "call" || about.identity !== wish.tool) continue;
+    const isThis = question.step === step && about.call === wish.call;
+    const isEarlierYes = wish.isForAll && about.isForAll === true && question.answer === GIVEN;
     if (isThis || isEarlierYes) return readApproval(question);
   }
   return undefined;
@@ -67,7 +67,8 @@ export function decideApproval(
       step: id,
       text: `${step.path} wants to call the tool ${label} with ${formatInput(input.input)}`,
       options: optionsOf(wish),
-      facts: { path: step.path, call, tool: label, identity: tool, for_all: isForAll },
+      about: { kind: "call", call, tool: label, identity: tool, isForAll },
+      facts: { path: step.path },
     }),
   ];
 }

@@ -11,8 +11,8 @@ import type { Question } from "../../model/question.js";
  * Shape: 64 hex digits. What becomes of the question afterwards (moves, reminders, its answer) changes nothing.
  */
 export function digestQuestion(question: Question): string {
-  const { id, kind, text, options, step, phase, openedAtMs, expiresAtMs, onExpire, items, allow, offered, facts } =
-    question;
+  const { id, kind, text, options, step, phase, openedAtMs, expiresAtMs, onExpire } = question;
+  const { items, allow, offered, about, facts } = question;
   const asked = {
     id,
     kind,
@@ -26,6 +26,7 @@ export function digestQuestion(question: Question): string {
     items,
     allow,
     offered,
+    about,
     facts,
   };
   return sha256Hex(canonicalJson(JSON.parse(JSON.stringify(asked)) as JsonValue));

@@ -15,7 +15,7 @@ export type GuidanceMessage = Extract<ControlMessage, { readonly kind: "guidance
 /** Words of it that stand in a line; the whole is beside them. */
 const SHOWN_CHARS = 120;
 
-/** A person's decision, as every request is; what was said is in its facts. */
+/** A person's decision, as every request is; what was said is its effect. */
 export function guidanceBy(choice: Choice, { by, text, path, at, id }: GuidanceMessage): EngineEvent {
   const about = path === undefined ? "" : ` for ${path}`;
   const decision = createDecision(choice, {
@@ -24,7 +24,7 @@ export function guidanceBy(choice: Choice, { by, text, path, at, id }: GuidanceM
     description: `guidance${about}: ${shorten(text)}`,
     rationale: "said while the task was under way; it counts for what begins after it",
     ...(path === undefined ? {} : { subject: path }),
-    facts: { request: "guidance", text, given_at: at, ...(id === undefined ? {} : { id }) },
+    effect: { kind: "guide", text, saidAt: at, ...(id === undefined ? {} : { request: id }) },
   });
   return { type: "decision_made", atMs: choice.nowMs, decision };
 }

@@ -3,10 +3,8 @@
  * reached. Names are those of the workflow file and those of the engine, each in its own unit.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../base/json.js";
+import type { LimitName } from "../../model/question.js";
 import { findNearest } from "../../../definition/faults/nearest.js";
-
-/** Of the engine, each in its unit. */
-export type LimitName = "iterations" | "seconds" | "tokens" | "calls" | "cost_micro_usd";
 
 interface LimitKey {
   readonly name: LimitName;

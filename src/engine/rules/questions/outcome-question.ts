@@ -51,9 +51,9 @@ export function askOutcome(choice: Choice, step: AskedStep, doubt: OutcomeDoubt)
     text: doubt.offered === undefined ? text : `${text}${FOUND}`,
     options: doubt.tool === undefined ? OUTCOME_OPTIONS : TOOL_OPTIONS,
     offered: doubt.offered,
+    ...(doubt.tool === undefined ? {} : { about: { kind: "call", call: doubt.tool.call, tool: doubt.tool.name } }),
     facts: {
       ...factsOf(step),
-      ...(doubt.tool === undefined ? {} : { tool: doubt.tool.name, call: doubt.tool.call }),
       ...(doubt.survivor === undefined ? {} : { may_still_run: { ...doubt.survivor } }),
     },
   });

@@ -25,6 +25,7 @@ export interface QuestionRequest {
   readonly step?: StepId;
   readonly phase?: string;
   readonly offered?: JsonValue;
+  readonly about?: Question["about"];
   readonly facts?: JsonObject;
   readonly expiresAtMs?: number;
   readonly onExpire?: string;
@@ -111,7 +112,8 @@ function takeAnswer(choice: Choice, question: QuestionEntry, given: Answer): rea
         description: `${answer}: ${question.text}`,
         alternatives: question.options.map((option) => option.value).filter((other) => other !== answer),
         subject: question.step ?? question.phase,
-        facts: { question: question.id, ...(isStop ? { request: "stop", limit: true } : {}) },
+        ...(isStop ? { effect: { kind: "stop", atLimit: true } as const } : {}),
+        facts: { question: question.id },
       }),
     },
   ];

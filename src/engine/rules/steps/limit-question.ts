@@ -1,9 +1,9 @@
 /** The question about a limit that is reached: extend it, or stop. While it is open nothing starts where the limit counts. */
-import type { JsonObject } from "../../../base/json.js";
 import { formatCount } from "../../../base/plain-text.js";
 import type { Choice } from "../../model/choice.js";
 import type { EngineEvent } from "../../model/events.js";
-import { keyOfLimit, type LimitName } from "../questions/limit-amounts.js";
+import type { LimitName } from "../../model/question.js";
+import { keyOfLimit } from "../questions/limit-amounts.js";
 import { openQuestion } from "../questions/questions.js";
 import type { QuestionEntry, TaskState } from "../../model/state.js";
 import type { ScopeUse } from "../../model/totals.js";
@@ -18,9 +18,8 @@ export interface ReachedLimit {
 }
 
 /** Instance path of the nested workflow that a question about a limit is about; `undefined` for the task's own. */
-export function scopeOfLimit({ facts }: Pick<QuestionEntry, "facts">): string | undefined {
-  const scope = facts?.["scope"];
-  return typeof scope === "string" ? scope : undefined;
+export function scopeOfLimit({ about }: Pick<QuestionEntry, "about">): string | undefined {
+  return about?.kind === "limit" ? about.scope : undefined;
 }
 
 /** True while a person is asked about a limit that counts at the place: nothing starts there. */
@@ -46,7 +45,6 @@ function isAsked(state: TaskState, path: string | undefined): boolean {
 export function openLimitQuestion(choice: Choice, limit: ReachedLimit): readonly EngineEvent[] {
   const { name, used, max, path } = limit;
   if (isAsked(choice.state, path)) return [];
-  const facts: JsonObject = { limit: name, used, max, ...(path === undefined ? {} : { scope: path }) };
   const question = openQuestion(choice, {
     kind: "limit",
     subject: path ?? "task",
@@ -60,7 +58,8 @@ export function openLimitQuestion(choice: Choice, limit: ReachedLimit): readonly
       },
       { value: "stop", label: "end the task here" },
     ],
-    facts,
+    about: { kind: "limit", limit: name, ...(path === undefined ? {} : { scope: path }) },
+    facts: { used, max },
   });
   return [question];
 }

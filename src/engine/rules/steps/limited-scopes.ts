@@ -6,7 +6,7 @@
  */
 import type { LimitsDefinition } from "../../../definition/model/workflow.js";
 import { findScopeDefinition, hasNested, listWorkflowsAround, requireTask } from "../../model/lookup.js";
-import type { LimitName } from "../questions/limit-amounts.js";
+import type { LimitName } from "../../model/question.js";
 import type { ScopeEntry, TaskState } from "../../model/state.js";
 import type { ScopeUse } from "../../model/totals.js";
 

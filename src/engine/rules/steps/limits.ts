@@ -14,7 +14,7 @@
 import type { StepDefinition } from "../../../definition/model/step.js";
 import { recordDecisionOnce, type Choice } from "../../model/choice.js";
 import type { EngineEvent } from "../../model/events.js";
-import type { LimitName } from "../questions/limit-amounts.js";
+import type { LimitName } from "../../model/question.js";
 import type { TaskState } from "../../model/state.js";
 import type { ScopeUse } from "../../model/totals.js";
 import { computeMaxima, isWithin, limitedScopesAround, type LimitedScope } from "./limited-scopes.js";

@@ -97,7 +97,7 @@ function stopBefore(choice: Choice, path: string): readonly EngineEvent[] {
       description: `stopped before ${path}`,
       rationale: "a person asked for it",
       subject: path,
-      facts: { request: "pause" },
+      effect: { kind: "pause" },
     }),
   ];
 }

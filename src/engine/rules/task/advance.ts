@@ -100,7 +100,7 @@ function consumeByGoingOn(choice: Choice, question: QuestionEntry): EngineEvent 
     description: `${goesOn ? "goes on" : "stops"}: ${question.text}`,
     rationale: `answered ${question.answer ?? "?"} by ${question.answeredBy ?? "?"}`,
     alternatives: [goesOn ? "stop" : "go_on"],
-    facts: { consumes: question.id, ...(goesOn ? {} : { request: "stop" }) },
+    effect: { kind: goesOn ? "close_question" : "stop", question: question.id },
   });
 }
 

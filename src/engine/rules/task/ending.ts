@@ -102,7 +102,7 @@ function discardNote(choice: Choice): EngineEvent {
     type: "noted",
     atMs: choice.nowMs,
     text: "on_failure: rollback discards the checkpoints of this task",
-    facts: { discard_checkpoints: true },
+    effect: "discard_checkpoints",
   };
 }
 
@@ -147,19 +147,19 @@ function mostPressing(questions: readonly QuestionEntry[]): QuestionEntry | unde
 }
 
 function pausedReason({ state }: Choice): string {
-  const decision = state.decisions.findLast((candidate) => candidate.facts?.["request"] === "pause");
+  const decision = state.decisions.findLast(({ effect }) => effect?.kind === "pause");
   return decision?.type === "breakpoint" ? decision.description : "paused by request";
 }
 
-function stopReason(choice: Choice): string {
-  const decision = choice.state.decisions.findLast((candidate) => candidate.facts?.["request"] === "stop");
+function stopReason({ state }: Choice): string {
+  const decision = state.decisions.findLast(({ effect }) => effect?.kind === "stop");
   return decision?.description ?? "stopped by request";
 }
 
 /** Stopped at a limit keeps the limit's status. */
-function stopStatus(choice: Choice): number {
-  const decision = choice.state.decisions.findLast((candidate) => candidate.facts?.["request"] === "stop");
-  return decision?.facts?.["limit"] === true ? EXIT_STATUS.limit : EXIT_STATUS.terminated;
+function stopStatus({ state }: Choice): number {
+  const effect = state.decisions.findLast((decision) => decision.effect?.kind === "stop")?.effect;
+  return effect?.kind === "stop" && effect.atLimit === true ? EXIT_STATUS.limit : EXIT_STATUS.terminated;
 }
 
 function pauseReason(choice: Choice): string {
@@ -251,7 +251,7 @@ function withdrawOpen(choice: Choice, { resumable }: Closing): readonly EngineEv
       type: "question_withdrawn",
       description: `nobody needs to answer any more: ${text}`,
       rationale: "the task has ended",
-      facts: { consumes: id },
+      effect: { kind: "close_question", question: id },
     }),
   );
 }
@@ -319,7 +319,7 @@ export function decideClose(choice: Choice, input: CloseInput): readonly EngineE
   if (choice.state.task.root !== undefined && !hasRunning(choice) && !isAnyStepInQuestion(choice))
     return closeEnded(choice);
   const { end } = input;
-  if (end === "crashed") return [{ type: "noted", atMs: choice.nowMs, text: input.reason, facts: { crashed: true } }];
+  if (end === "crashed") return [{ type: "noted", atMs: choice.nowMs, text: input.reason, effect: "crashed" }];
   const status = end === "failed" ? "failed" : "paused";
   const resumeAtMs = earliestWaitAtMs(choice.state);
   return [

@@ -107,6 +107,7 @@ export function decideMessage(choice: Choice, message: ControlMessage): readonly
   }
 }
 
+type PauseMessage = Extract<ControlMessage, { readonly kind: "pause" | "stop" }>;
 type RequestMessage = Exclude<ControlMessage, { readonly kind: "answer" }>;
 
 /** A request that an owner has recorded already. */
@@ -114,7 +115,7 @@ export function isKnownRequest(state: TaskState, { id }: RequestMessage): boolea
   if (id === undefined) return false;
   return (
     state.checkpoints.some(({ metadata }) => metadata?.["request"] === id) ||
-    state.decisions.some(({ facts }) => facts?.["id"] === id)
+    state.decisions.some(({ effect }) => effect !== undefined && "request" in effect && effect.request === id)
   );
 }
 
@@ -127,12 +128,12 @@ function checkpointBy(choice: Choice, { by, note, id }: RequestMessage): EngineE
   });
 }
 
-function requestBy(choice: Choice, { kind: request, by, note, id }: RequestMessage): EngineEvent {
+function requestBy(choice: Choice, { kind, by, note, id }: PauseMessage): EngineEvent {
   return recordDecision(choice, {
     agent: `person:${by}`,
-    type: `${request}_requested`,
-    description: `${request} requested by ${by}`,
+    type: `${kind}_requested`,
+    description: `${kind} requested by ${by}`,
     rationale: note ?? "requested while the task ran",
-    facts: { request, ...(id === undefined ? {} : { id }) },
+    effect: { kind, ...(id === undefined ? {} : { request: id }) },
   });
 }

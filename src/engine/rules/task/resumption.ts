@@ -196,7 +196,7 @@ function tryRoutesAgain(choice: Choice, scope: ScopeEntry, child: string): reado
       description: `goes on from ${child} to ${route.next}`,
       rationale: "no route matched before; one does now",
       subject: scope.path,
-      facts: { next: route.next },
+      effect: { kind: "route", next: route.next },
     }),
   ];
 }

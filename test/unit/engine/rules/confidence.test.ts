@@ -193,8 +193,8 @@ describe("a claim of a specialist that was measured in earlier tasks", () => {
     expect(decision?.rationale).toContain(
       "a claimed 0.9 after 4 tasks in which it claimed 0.9 and 0.45 was measured: counted as 0.45",
     );
+    expect(decision?.effect).toMatchObject({ kind: "settle_phase", confidence: 0.675 });
     expect(decision?.facts).toMatchObject({
-      phase_confidence: 0.675,
       calibrations: [{ specialist: "a", claimed: 0.9, counted: 0.45, record: record(4, 0.9, 0.45) }],
     });
     const view = describeTaskConfidence(harness.state);

@@ -51,7 +51,7 @@ describe("a model that chooses for the orchestrator", () => {
     expect(decision).toMatchObject({
       agent: "atlas",
       type: "proceed",
-      facts: { orchestrator: "main/look/$atlas@1.1" },
+      orchestrator: "main/look/$atlas@1.1",
     });
     expect(decision?.rationale).toMatch(/^chosen by a model: it is enough; confidence 0\.68/);
   });
@@ -156,7 +156,7 @@ describe("a model that chooses what follows failed specialists", () => {
     const harness = await openFailing(otherwise, () => say(way, "because"));
     expect(harness.run().exitStatus).toBe(exitStatus);
     expect(choices(harness)).toEqual(types);
-    expect(harness.state.decisions[1]).toMatchObject({ type: way, facts: { orchestrator: "main/look/$atlas@1.1" } });
+    expect(harness.state.decisions[1]).toMatchObject({ type: way, orchestrator: "main/look/$atlas@1.1" });
     expect(harness.state.decisions[1]?.rationale).toContain("chosen by a model: because; ");
     expect(harness.state.blocked.size).toBe(way === "give_up" ? 1 : 0);
     checkState(harness.state);

@@ -73,7 +73,7 @@ describe("a failed specialist", () => {
     expect(types(harness)).toEqual(["restart_specialist", "go_on_without", "proceed_below"]);
     expect(harness.state.decisions[1]).toMatchObject({
       confidence: 0.705,
-      facts: { without: ["main/p/a@1.1"] },
+      effect: { kind: "go_on_without", failed: ["main/p/a@1.1"] },
       rationale: "a failed after 1 restarts: STEP_FAILED: it broke; the confidence of the phase is lowered",
     });
     expect(harness.closed?.exitStatus).toBe(3);

@@ -123,7 +123,7 @@ describe("leaving", () => {
       room.log.crashAt = room.log.durableEvents.length + 1;
       room.send({ kind, by: "ann", id: "r1" });
       await room.flush();
-      expect(room.of("decision_made").at(-1)?.decision.facts).toEqual({ request: kind, id: "r1" });
+      expect(room.of("decision_made").at(-1)?.decision.effect).toEqual({ kind, request: "r1" });
       const next = room.crash();
       await next.resume({ byPerson: false, by: "recover" });
       await next.drive();
