@@ -18,6 +18,7 @@ import { registerList } from "./verbs/list.js";
 import { registerLogs } from "./verbs/logs.js";
 import { registerMcp } from "./verbs/mcp.js";
 import { registerMetrics } from "./verbs/metrics.js";
+import { registerQuestions } from "./verbs/questions.js";
 import { registerRecover } from "./verbs/recover.js";
 import { registerResume } from "./verbs/resume.js";
 import { registerRun } from "./verbs/run.js";
@@ -71,6 +72,7 @@ export function createProgram(deps: CliDeps, version: string): Command {
   registerTasks(program, deps);
   registerLogs(program, deps);
   registerAttach(program, deps);
+  registerQuestions(program, deps);
   registerAnswer(program, deps);
   registerRequests(program, deps);
   registerGuide(program, deps);
@@ -101,7 +103,7 @@ export function createProgram(deps: CliDeps, version: string): Command {
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Run and go on:": ["run", "resume", "recover", "fork"],
   "Look:": ["list", "show", "logs", "attach", "events", "metrics", "graph"],
-  "Speak to a task:": ["answer", "guide", "checkpoint", "pause", "stop"],
+  "Speak to a task:": ["questions", "answer", "guide", "checkpoint", "pause", "stop"],
   "The past:": ["checkpoints", "debug"],
   "Keys, stores, who did what:": ["keys", "store", "trust", "audit"],
   "Set up and learn:": ["init", "validate", "doctor", "config", "explain", "mcp", "completion"],

@@ -68,6 +68,7 @@ function createFaceVerbs(
   | "running"
   | "show"
   | "showStep"
+  | "questions"
   | "events"
   | "validate"
   | "graph"
@@ -91,6 +92,7 @@ function createFaceVerbs(
       return whileOpen(await openTask(services, reference), (task) => viewTask(services, task));
     },
     showStep: async (task, step) => (await import("./verbs/reports/step-detail.js")).readStep(services, task, step),
+    questions: async (task) => (await import("./verbs/reports/open-questions.js")).listQuestions(services, task),
     async *events(task, options) {
       yield* (await import("./verbs/reports/event-stream.js")).streamEvents(services, task, options);
     },

@@ -93,6 +93,8 @@ export interface Splashdown {
   show(task: string): Promise<TaskView>;
   /** One step by identity, path or name: what it was given, did and brought, with turns, calls, attempts and stderr. */
   showStep(task: string, step: string): Promise<StepDetailView>;
+  /** Questions that nobody has answered, of one task or of all; the oldest first. */
+  questions(task?: string): Promise<Faces.QuestionsView>;
   /** Events of a task; with `follow` it goes on until the task ends or the signal fires. */
   events(
     task: string,

@@ -1,4 +1,4 @@
-/** The command line in this process, over a store in memory: what it prints and how it ends, without a process of its own. */
+/** The command line in this process, over a store in memory or the one named: what it prints and how it ends, without a process of its own. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,19 +15,28 @@ export interface Typed {
 
 export interface Keyboard {
   readonly splashdown: Splashdown;
+  /** Where commands are typed. */
+  readonly folder: string;
   /** Writes a file of the working folder; its path. */
   readonly write: (name: string, text: string) => string;
   readonly type: (args: readonly string[], signal?: AbortSignal) => Promise<Typed>;
 }
 
-export async function openKeyboard(variables: Readonly<Record<string, string>> = {}): Promise<Keyboard> {
+export async function openKeyboard(
+  variables: Readonly<Record<string, string>> = {},
+  { store }: { readonly store?: "folder" } = {},
+): Promise<Keyboard> {
   const folder = mkdtempSync(join(tmpdir(), "splashdown-typed-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const environment = createOwnEnvironment(folder, variables);
-  const splashdown = await openSplashdown({ store: "memory:", environment });
+  const splashdown = await openSplashdown({
+    store: store === undefined ? "memory:" : `file:${folder}/outputs`,
+    environment,
+  });
   onTestFinished(() => splashdown.close());
   return {
     splashdown,
+    folder,
     write: (name, text) => {
       const path = join(folder, name);
       writeFileSync(path, text);

@@ -23,6 +23,7 @@ export const VERBS = [
     "events",
     "logs",
     "attach",
+    "questions",
     "answer",
     "guide",
     "checkpoint",

@@ -1,7 +1,7 @@
 /** Views of the verbs that draw, measure and account (`graph`, `metrics`, `show --timeline`, `audit`), and of what runs. Plain JSON. */
 import type { JsonObject } from "../../base/json.js";
 import type { ConfidenceReportView } from "../../engine/reports/confidence-report.js";
-import type { MetricsView, SpentView } from "./task-views.js";
+import type { MetricsView, QuestionView, SpentView } from "./task-views.js";
 import type { CheckView } from "./verb-views.js";
 
 export type GraphFormat = "mermaid" | "dot";
@@ -63,6 +63,20 @@ export interface SpentMetrics {
 
 export interface MetricsReport extends CheckpointMetrics {
   readonly tasks: readonly (CheckpointMetrics & { readonly task: string })[];
+  /** Tasks that could not be read, and why. */
+  readonly passed_over: readonly { readonly task: string; readonly why: string }[];
+}
+
+/** A question of a task that nobody has answered. */
+export interface OpenQuestionView {
+  readonly task: string;
+  readonly workflow?: string;
+  readonly question: QuestionView;
+}
+
+export interface QuestionsView {
+  /** The oldest first. */
+  readonly questions: readonly OpenQuestionView[];
   /** Tasks that could not be read, and why. */
   readonly passed_over: readonly { readonly task: string; readonly why: string }[];
 }

@@ -153,6 +153,7 @@ describe("--json", () => {
       ["metrics", ["metrics"]],
       ["step", ["show", "t", "s1"]],
       ["logs", ["logs", "t"]],
+      ["questions", ["questions"]],
       ["timeline", ["show", "t", "--timeline"]],
       ["pin", ["checkpoints", "pin", "1", "--task", "t", "--note", "why"]],
       ["pin", ["checkpoints", "unpin", "1", "--task", "t"]],
