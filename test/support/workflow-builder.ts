@@ -210,7 +210,7 @@ export const BANDS = { proceed: 0.85, flag: 0.75, spawnOne: 0.65, spawnSeveral: 
 export function phase(
   number: number,
   name: string,
-  children: readonly StepDefinition[],
+  children: readonly NodeDefinition[],
   options: Options<PhaseScope> = {},
 ): PhaseScope {
   return {

@@ -24,26 +24,33 @@ import { buildRetry, listCommand, omitUndefined, optionalMs, textMap } from "./s
 import { buildJoints, buildStep } from "./step-builder.js";
 import { findKind, isGroupKind } from "./step-kinds.js";
 import type { ConfidenceRule, EvaluationDefinition } from "../model/phase-rules.js";
-import type { PhaseScope } from "../model/workflow.js";
+import type { NodeDefinition, PhaseScope } from "../model/workflow.js";
 import type { ScorerStep, StepDefinition } from "../model/step.js";
 
-/** Builds a phase. Units: `number` from 1. */
-export function buildPhase(phase: Phase, number: number, site: NodeSite): PhaseScope {
+/** Where the specialists of a phase stand, the one that it may add, or its scorers. */
+export function placeSpecialists(
+  phase: Phase,
+  key: "specialists" | "spawn" | "evaluate",
+  { at, parent, context }: NodeSite,
+): NodeSite {
+  return { at: [...at, key], parent: `${parent}/${phase.name}`, isRouted: false, isSpecialist: true, context };
+}
+
+interface PhaseParts {
+  /** From 1. */
+  readonly number: number;
+  readonly specialists: readonly NodeDefinition[];
+}
+
+/** Builds a phase around its specialists. */
+export function buildPhase(phase: Phase, { number, specialists }: PhaseParts, site: NodeSite): PhaseScope {
   const path = `${site.parent}/${phase.name}`;
-  const inner = (at: FaultPath): NodeSite => ({
-    at,
-    parent: path,
-    isRouted: false,
-    isSpecialist: true,
-    context: site.context,
-  });
-  const children = phase.specialists.flatMap(
-    (step, index) => buildSpecialist(step, inner([...site.at, "specialists", index])) ?? [],
-  );
   const spawn =
-    phase.spawn === undefined ? undefined : buildSpawn(phase.spawn, phase.name, inner([...site.at, "spawn"]));
+    phase.spawn === undefined ? undefined : buildSpawn(phase.spawn, phase.name, placeSpecialists(phase, "spawn", site));
   const evaluate =
-    phase.evaluate === undefined ? undefined : buildEvaluation(phase.evaluate, inner([...site.at, "evaluate"]));
+    phase.evaluate === undefined
+      ? undefined
+      : buildEvaluation(phase.evaluate, placeSpecialists(phase, "evaluate", site));
   const built: PhaseScope = {
     node: "scope",
     scope: "phase",
@@ -53,7 +60,7 @@ export function buildPhase(phase: Phase, number: number, site: NodeSite): PhaseS
     ...buildJoints({ when: phase.when }),
     routes: [],
     number,
-    children,
+    children: specialists,
     maxConcurrent: phase.max_concurrent ?? MAX_CONCURRENT,
     confidence: buildConfidence(phase.confidence, site),
     ...(spawn === undefined ? {} : { spawn }),
@@ -68,21 +75,17 @@ export function buildPhase(phase: Phase, number: number, site: NodeSite): PhaseS
   return built;
 }
 
-function buildSpecialist(step: Step, site: NodeSite): StepDefinition | undefined {
+/** Whom the orchestrator adds is one step: its report is what clears things up. */
+function buildAdded(step: Step, site: NodeSite): StepDefinition | undefined {
   const kind = findKind({ step, path: site.at, isRouted: false, faults: site.context.faults });
-  if (kind === undefined) {
-    if (step.name !== undefined) site.context.absent.add(step.name);
-    return undefined;
-  }
-  if (isGroupKind(kind)) {
-    site.context.faults.add({
-      path: site.at,
-      message: "a specialist is one step, not a group",
-      suggestion: "list its steps as specialists with depends_on",
-    });
-    return undefined;
-  }
-  return buildStep(step, kind, site);
+  if (kind === undefined) return undefined;
+  if (!isGroupKind(kind)) return buildStep(step, kind, site);
+  site.context.faults.add({
+    path: site.at,
+    message: "a specialist that is added is one step, not a group",
+    suggestion: "give it a prompt, a command or a function",
+  });
+  return undefined;
 }
 
 function buildSpawn(step: Step, phase: string, site: NodeSite): StepDefinition | undefined {
@@ -94,7 +97,7 @@ function buildSpawn(step: Step, phase: string, site: NodeSite): StepDefinition |
       atKey: true,
     });
   }
-  return buildSpecialist({ ...step, name: step.name ?? `${phase}-more` }, site);
+  return buildAdded({ ...step, name: step.name ?? `${phase}-more` }, site);
 }
 
 function buildConfidence(rule: Phase["confidence"], site: NodeSite): ConfidenceRule {

@@ -4,7 +4,7 @@ import type { NodeSite } from "./build-context.js";
 import { MAX_CONCURRENT } from "../model/defaults.js";
 import { findNearest } from "../faults/nearest.js";
 import { buildNested } from "./nested-builder.js";
-import { buildPhase } from "./phase-builder.js";
+import { buildPhase, placeSpecialists } from "./phase-builder.js";
 import { omitUndefined } from "./step-fields.js";
 import { buildJoints, buildRoutes, buildStep } from "./step-builder.js";
 import { findKind, isGroupKind, type GroupKind } from "./step-kinds.js";
@@ -60,6 +60,7 @@ function buildScope(step: Step, kind: GroupKind, site: NodeSite): ScopeDefinitio
     at: [...site.at, key],
     parent: frame.path,
     isRouted,
+    ...omitUndefined("isSpecialist", site.isSpecialist),
     context: site.context,
   });
   switch (kind) {
@@ -177,7 +178,11 @@ export function buildAll(steps: readonly Step[], site: NodeSite): NodeDefinition
 }
 
 export function buildPhases(phases: readonly Phase[], frame: ScopeFrame, site: NodeSite): PhasesScope {
-  const children = phases.map((phase, index) => buildPhase(phase, index + 1, { ...site, at: [...site.at, index] }));
+  const children = phases.map((phase, index) => {
+    const own: NodeSite = { ...site, at: [...site.at, index] };
+    const specialists = buildAll(phase.specialists, placeSpecialists(phase, "specialists", own));
+    return buildPhase(phase, { number: index + 1, specialists }, own);
+  });
   return { ...frame, scope: "phases", children };
 }
 

@@ -53,8 +53,8 @@ export interface PhaseScope extends NodeBase {
   readonly node: "scope";
   readonly scope: "phase";
   readonly number: number;
-  /** Specialists, with `dependsOn` among them. */
-  readonly children: readonly StepDefinition[];
+  /** Specialists, with `dependsOn` among them: steps, and groups of them that count as one. */
+  readonly children: readonly NodeDefinition[];
   readonly maxConcurrent: number;
   readonly confidence: ConfidenceRule;
   /** What the orchestrator launches on low confidence; absent: the least confident specialist's own definition again. */

@@ -4,8 +4,19 @@ import type { SavedFile } from "../model/value-ref.js";
 import type { EventOf } from "../model/events.js";
 import { countShort } from "./evolve-groups.js";
 import { replaceData, storeOutput } from "./evolve-scopes.js";
+import type { NodeDefinition, ScopeDefinition } from "../../definition/model/workflow.js";
+import { listReporting } from "../model/group-report.js";
 import { childPath, currentStepId, findScopeDefinition, phaseNumberOf, placeFile } from "../model/lookup.js";
-import type { ChildEnd, EvaluationEntry, ScopeEntry, StepEntry, StepStatus, TaskState } from "../model/state.js";
+import type {
+  BestGroup,
+  ChildEnd,
+  EvaluationEntry,
+  ScopeEntry,
+  ScopeFrontier,
+  StepEntry,
+  StepStatus,
+  TaskState,
+} from "../model/state.js";
 
 export function recordScore(state: TaskState, event: EventOf<"score_recorded">): void {
   const found = findEvaluation(state, event.path, event.iteration);
@@ -32,7 +43,14 @@ export function completeEvaluation(state: TaskState, event: EventOf<"evaluation_
     return;
   }
   const { iteration, score } = event;
-  const best = Object.freeze({ iteration, score, steps: stepsOf(state, scope), files: filesOf(state, scope) });
+  const groups = groupsOf(state, scope);
+  const best = Object.freeze({
+    iteration,
+    score,
+    steps: stepsOf(state, scope),
+    files: filesOf(state, scope),
+    ...(Object.keys(groups).length === 0 ? {} : { groups }),
+  });
   replaceData(state, scope, { ...data, withoutGain: 0, best });
 }
 
@@ -44,8 +62,12 @@ export function keepBest(state: TaskState, path: string): void {
   const scope = state.scopes.get(path);
   const frontier = state.frontier.get(path);
   if (scope?.data.scope !== "phase" || scope.data.best === undefined || frontier === undefined) return;
-  const { steps } = scope.data.best;
+  const { steps, groups = {} } = scope.data.best;
   for (const child of findScopeDefinition(state, path).children) {
+    if (child.node === "scope") {
+      keepBestGroup(state, { child, phase: path, frontier }, groups[child.name]);
+      continue;
+    }
     const step = state.steps.get(steps[child.name] as StepId);
     const end = step === undefined ? undefined : endOf(step);
     const childsPath = childPath(path, child.name);
@@ -60,6 +82,50 @@ export function keepBest(state: TaskState, path: string): void {
   replaceData(state, scope, { ...scope.data, ...countShort(state, path) });
 }
 
+interface GroupPlace {
+  readonly child: ScopeDefinition;
+  /** Path of the phase. */
+  readonly phase: string;
+  readonly frontier: ScopeFrontier;
+}
+
+function keepBestGroup(state: TaskState, { child, phase, frontier }: GroupPlace, best: BestGroup | undefined): void {
+  const { name } = child;
+  const path = childPath(phase, name);
+  frontier.ended.delete(name);
+  frontier.waiting.delete(name);
+  frontier.causes.delete(name);
+  for (const at of listBelow(state.outputs.keys(), path)) state.outputs.delete(at);
+  if (best === undefined) {
+    frontier.waiting.set(name, child.dependsOn.length);
+    return;
+  }
+  frontier.ended.set(name, best.end);
+  if (best.cause !== undefined) frontier.causes.set(name, best.cause);
+  for (const { path: at, ...output } of best.outputs) storeOutput(state, at, output);
+}
+
+/** A path itself, and what is in it. */
+function listBelow(paths: Iterable<string>, path: string): string[] {
+  return [...paths].filter((at) => at === path || at.startsWith(`${path}/`));
+}
+
+function groupsOf(state: TaskState, scope: ScopeEntry): Readonly<Record<string, BestGroup>> {
+  const frontier = state.frontier.get(scope.path);
+  const groups = findScopeDefinition(state, scope.path).children.flatMap(({ node, name }) => {
+    const end = node === "scope" ? frontier?.ended.get(name) : undefined;
+    if (end === undefined) return [];
+    const path = childPath(scope.path, name);
+    const cause = frontier?.causes.get(name);
+    const outputs = [...state.outputs].flatMap(([at, output]) =>
+      at === path || at.startsWith(`${path}/`) ? [Object.freeze({ path: at, ...output })] : [],
+    );
+    const reporting = listReporting(state, path).map(({ id }) => id);
+    return [[name, Object.freeze({ end, reporting, outputs, ...(cause === undefined ? {} : { cause }) })] as const];
+  });
+  return Object.freeze(Object.fromEntries(groups));
+}
+
 function endOf(step: StepEntry): ChildEnd | undefined {
   if (step.status === "skipped" && step.reason !== undefined) return "omitted";
   return step.declined === true ? "declined" : ENDS[step.status];
@@ -70,7 +136,9 @@ const ENDS: { readonly [S in StepStatus]?: ChildEnd } = { completed: "done", ski
 /** The steps of the iteration at hand, by child name: what it did not reach is not among them. */
 function stepsOf(state: TaskState, scope: ScopeEntry): Readonly<Record<string, string>> {
   const ended = state.frontier.get(scope.path)?.ended;
-  const children = findScopeDefinition(state, scope.path).children.filter(({ name }) => ended?.has(name) === true);
+  const children = findScopeDefinition(state, scope.path).children.filter(
+    ({ node, name }) => node === "step" && ended?.has(name) === true,
+  );
   return Object.freeze(
     Object.fromEntries(children.map(({ name }) => [name, currentStepId(state, childPath(scope.path, name))])),
   );
@@ -81,8 +149,12 @@ function filesOf(state: TaskState, scope: ScopeEntry): readonly SavedFile[] {
   const node = findScopeDefinition(state, scope.path);
   if (node.scope !== "phase") return [];
   const number = phaseNumberOf(state, scope.path);
-  const files = node.children.flatMap(({ saveAs }) => Object.keys(saveAs).map((file) => placeFile(file, number)));
+  const files = node.children.flatMap(listFiles).map((file) => placeFile(file, number));
   return Object.freeze(files.flatMap((file) => state.deliverables.get(file) ?? []));
+}
+
+function listFiles(node: NodeDefinition): readonly string[] {
+  return node.node === "step" ? Object.keys(node.saveAs) : node.children.flatMap(listFiles);
 }
 
 /** The evaluation of an iteration of a phase; looked for from the end, where it stands. */

@@ -118,6 +118,33 @@ export function computePhaseConfidence(reports: readonly SpecialistReport[], rol
   };
 }
 
+interface ReportingStep {
+  readonly criticality: Criticality;
+  readonly confidence: number;
+  readonly uncertainties: readonly JsonValue[];
+}
+
+/**
+ * What a group counts as among the specialists of its phase: the mean of the steps in it that said how sure they are, by
+ * their criticality, with the uncertainties of all.
+ *
+ * Shape: no confidence where none of them said it.
+ */
+export function computeGroupReport(
+  { name, failed }: Pick<SpecialistReport, "name" | "failed">,
+  steps: readonly ReportingStep[],
+): SpecialistReport {
+  const weights = steps.map(({ criticality }) => CRITICALITY_WEIGHT[criticality]);
+  const sum = steps.reduce((total, { confidence }, at) => total + confidence * (weights[at] ?? 0), 0);
+  return {
+    name,
+    criticality: "standard",
+    failed,
+    ...(steps.length === 0 ? {} : { confidence: sum / weights.reduce((total, weight) => total + weight, 0) }),
+    uncertainties: steps.flatMap(({ uncertainties }) => uncertainties),
+  };
+}
+
 function confidenceOf(report: SpecialistReport): number {
   return report.failed ? FAILED_CONFIDENCE : (report.confidence ?? 0);
 }

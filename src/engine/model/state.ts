@@ -283,6 +283,8 @@ export type ScopeData =
         readonly steps: Readonly<Record<string, string>>;
         /** As its specialists wrote them; a later iteration may have overwritten them. */
         readonly files: readonly SavedFile[];
+        /** Members that are groups, by child name; absent where there are none. */
+        readonly groups?: Readonly<Record<string, BestGroup>>;
       };
       /** Failed steps that the orchestrator decided to do without. */
       readonly without?: readonly string[];
@@ -294,6 +296,16 @@ export type ScopeData =
       readonly settled?: PhaseSettlement;
     } & GroupCounts &
       ScopeEnds);
+
+/** A group of specialists as it stood after the best iteration. */
+export interface BestGroup {
+  readonly end: ChildEnd;
+  /** Its steps that reported a confidence. */
+  readonly reporting: readonly string[];
+  /** The outputs of the group and of what is in it, by path, in the order they came. */
+  readonly outputs: readonly { readonly path: string; readonly value: ValueRef; readonly by: string }[];
+  readonly cause?: StepError;
+}
 
 /** Where control stands in one open scope. Frozen, replaced on each change; plain JSON in snapshots. */
 export interface ScopeEntry {

@@ -16,7 +16,8 @@ import { locateTemplate, type WrittenPlace } from "../../definition/templates/te
 import type { TemplateLookup, TemplateScope } from "../../definition/templates/templates.js";
 import type { ForEachScope } from "../../definition/model/workflow.js";
 import type { StepDefinition } from "../../definition/model/step.js";
-import { computePhaseConfidence } from "../model/confidence.js";
+import { computePhaseConfidence, type SpecialistReport } from "../model/confidence.js";
+import { describeGroupReport } from "../model/group-report.js";
 import { loadValue, type Choice } from "../model/choice.js";
 import { createContextView, requireReferences } from "./context-view.js";
 import { definitionPathOf, itemKeyOf, nameOfPath, parentPathOf } from "../model/identity.js";
@@ -177,6 +178,7 @@ function findOwnPhase({ state }: Choice, path: string): PlacedPhase | undefined 
 /** What the specialists claim before anybody has judged: what a scorer of the phase sees. */
 function claimedConfidence(choice: Choice, { path, node }: PlacedPhase): number | undefined {
   const reports = node.children.flatMap((child) => {
+    if (child.node === "scope") return claimOfGroup(choice, path, child.name);
     const step = currentStep(choice, childPath(path, child.name));
     if (step === undefined || (step.status !== "completed" && step.status !== "failed")) return [];
     const { confidence } = step;
@@ -189,6 +191,12 @@ function claimedConfidence(choice: Choice, { path, node }: PlacedPhase): number 
     };
   });
   return computePhaseConfidence(reports).value;
+}
+
+function claimOfGroup({ state }: Choice, phase: string, name: string): readonly SpecialistReport[] {
+  const end = state.frontier.get(phase)?.ended.get(name);
+  if (end === undefined || end === "omitted") return [];
+  return [describeGroupReport(state, { path: childPath(phase, name), failed: end === "failed" })];
 }
 
 function outputsOf(choice: Choice, phase: PlacedPhase): JsonObject {
@@ -222,13 +230,13 @@ function nameNode(choice: Choice, at: string): Named {
 function findNamed(choice: Choice, path: string, name: string): Named {
   let at = path;
   for (let above = parentPathOf(at); above !== undefined; above = parentPathOf(at)) {
+    // A body without a name is called as the item is, and is no sibling of itself.
+    const item = itemKeyOf(at) === undefined ? undefined : describeItem(choice, { scope: above, path: at }, name);
+    if (item !== undefined) return { value: item };
     const sibling = childPath(above, name);
     if (findPlace(choice.state, sibling) !== undefined) return nameNode(choice, sibling);
-    if (itemKeyOf(at) !== undefined) {
-      const value = describeItem(choice, { scope: above, path: at }, name);
-      const found = value === undefined ? findWithin(choice, at, name) : { value };
-      if (found.value !== undefined) return found;
-    }
+    const within = itemKeyOf(at) === undefined ? NOBODY : findWithin(choice, at, name);
+    if (within.value !== undefined) return within;
     const node = findPlace(choice.state, above)?.node;
     if (node?.node === "scope" && node.scope === "workflow") return findWithin(choice, above, name);
     at = above;

@@ -7,11 +7,13 @@
  * Units: confidences 0..1, scores 0–100.
  */
 import type { StepId } from "../../base/ids.js";
-import type { JsonValue } from "../../base/json.js";
+import { isJsonObject, type JsonValue } from "../../base/json.js";
 import type { PhaseScope } from "../../definition/model/workflow.js";
 import { checkClaim, findRecord, roundShare, type Measured, type TrackRecord } from "../model/confidence.js";
 import type { ConfidenceParts } from "../model/events.js";
-import { childPath, requireTask } from "../model/lookup.js";
+import { describeGroupReport } from "../model/group-report.js";
+import { nameOfPath, parentPathOf } from "../model/identity.js";
+import { childPath, findPlace, requireTask } from "../model/lookup.js";
 import type { EvaluationEntry, StepEntry, TaskState } from "../model/state.js";
 
 export interface SpecialistConfidence {
@@ -124,6 +126,7 @@ interface Judged {
 }
 
 function describeSpecialist(state: TaskState, path: string, judged: Judged): SpecialistConfidence {
+  if (findPlace(state, path)?.node.node === "scope") return describeGroup(state, path, judged);
   const step = stepAt(state, path);
   const status = statusOf(step);
   const { value: claimed, parts, uncertainties = [], factors = [] } = step?.confidence ?? {};
@@ -143,6 +146,39 @@ function describeSpecialist(state: TaskState, path: string, judged: Judged): Spe
     factors,
     sure: status === "done" && counted !== undefined && counted >= judged.minimum,
   };
+}
+
+/** A group: the steps in it, taken together. */
+function describeGroup(state: TaskState, path: string, { kept, minimum }: Judged): SpecialistConfidence {
+  const status = state.outputs.has(path) ? (isFailedGroup(state, path) ? "failed" : "done") : "missing";
+  const {
+    name,
+    confidence: claimed,
+    uncertainties,
+  } = describeGroupReport(state, { path, failed: status === "failed" });
+  const checked = claimed === undefined ? undefined : checkClaim(claimed, measuredBy(kept), undefined);
+  const counted = checked === undefined ? undefined : roundShare(checked.value);
+  return {
+    name,
+    path,
+    status,
+    claimed: claimed === undefined ? undefined : roundShare(claimed),
+    counted,
+    gap: checked?.gap,
+    uncertainties,
+    factors: [],
+    sure: status === "done" && counted !== undefined && counted >= minimum,
+  };
+}
+
+/** By the phase's own account of its members, once it was left. */
+function isFailedGroup(state: TaskState, path: string): boolean {
+  const [phase, name] = [parentPathOf(path) ?? "", nameOfPath(path)];
+  const frontier = state.frontier.get(phase);
+  if (frontier !== undefined) return frontier.ended.get(name) === "failed";
+  const value = state.outputs.get(phase)?.value;
+  const given = value !== undefined && "inline" in value && isJsonObject(value.inline) ? value.inline["errors"] : {};
+  return isJsonObject(given) && Object.hasOwn(given, name);
 }
 
 function recordOf(

@@ -117,7 +117,11 @@ function carriersOf({ root }: WorkflowDefinition, { provider_map: map }: Effecti
     const { provider, model } = chooseProvider(map, step.provider, step.model);
     return `model ${provider} ${model ?? ""}`.trim();
   };
-  return new Map(phases.flatMap(({ children }) => children.map((step) => [step.path, carrierOf(step)] as const)));
+  return new Map(
+    phases.flatMap(({ children }) =>
+      children.flatMap((step) => (step.node === "step" ? [[step.path, carrierOf(step)] as const] : [])),
+    ),
+  );
 }
 
 /** The oldest first. */

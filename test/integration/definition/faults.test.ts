@@ -380,7 +380,10 @@ describe("a faulty file", () => {
       "workflow: {name: t, on_failure: pause, checkpoint: {on_failure: continue}}\nsteps: [{name: a, value: 1}]\n",
       "on_failure is pause here and continue in checkpoint",
     ],
-    [`${PHASE}specialists: [{name: g, steps: [{name: a, value: 1}]}]\n`, "a specialist is one step, not a group"],
+    [
+      `${PHASE}specialists: [{name: a, value: 1}]\n    spawn: {steps: [{name: b, value: 1}]}\n`,
+      "a specialist that is added is one step, not a group",
+    ],
     [
       `${PHASE}specialists: [{name: a, value: 1}]\n    spawn: {value: 1, depends_on: [a]}\n`,
       "a specialist that is added depends on nothing",

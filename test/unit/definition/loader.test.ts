@@ -386,7 +386,7 @@ describe("loadWorkflow with a program's object", () => {
     expect([...functions.keys()]).toEqual(["@program/p/a"].map((path) => path.replace("program/", "")));
     expect(
       (childOf(definition.root, "p") as PhaseScope).children.map((step) =>
-        step.kind === "function" ? step.function : "",
+        step.node === "step" && step.kind === "function" ? step.function : "",
       ),
     ).toEqual(["@p/a", "./f.mjs#x"]);
     expect([file, folder]).toEqual([undefined, "/w"]);

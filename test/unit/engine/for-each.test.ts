@@ -76,6 +76,14 @@ describe("a for_each", () => {
     expect(harness.step("root/each/w[x%2f1]").status).toBe("completed");
   });
 
+  it("shows the item also to a body that is called as the item is", () => {
+    const works: JsonValue[] = [];
+    const body = model("item", { input: { n: "{{ item.n }}" } });
+    const perform: HarnessOptions["perform"] = (_step, work) => (works.push(work["input"] ?? null), done(null));
+    expect(harnessOf({ items: [{ n: 1 }, { n: 2 }], body, perform }).run().end).toBe("done");
+    expect(works).toEqual([{ n: 1 }, { n: 2 }]);
+  });
+
   it("has no key where items are known by their index", () => {
     const harness = harnessOf({ body: model("w", { input: { key: "{{ _key }}" } }) });
     expect(harness.run().reason).toContain("TEMPLATE_FAILED");

@@ -22,8 +22,7 @@ export function createSpecialists(
   if (!isAnybodyToAdd(phase, confidence)) return definitions;
   for (let at = 0; at < count; at += 1) {
     const target = targetOf(phase, confidence, at);
-    const base =
-      phase.node.spawn ?? phase.node.children.find((child) => child.name === target) ?? phase.node.children[0];
+    const base = phase.node.spawn ?? chooseCopied(phase, target);
     if (base === undefined) break;
     const name = uniqueName(phase.node.spawn === undefined ? `${base.name}-more` : base.name, taken);
     const uncertainties = confidence.uncertainties
@@ -49,6 +48,12 @@ export function createSpecialists(
   return definitions;
 }
 
+/** A group is not done once more under another name: another specialist is. */
+function chooseCopied({ node }: OpenPhase, target: string | undefined): StepDefinition | undefined {
+  const steps = node.children.filter((child) => child.node === "step");
+  return steps.find((child) => child.name === target) ?? steps[0];
+}
+
 /** Whom the n-th added specialist helps: those with uncertainties in order, else the weakest. */
 function targetOf(phase: OpenPhase, confidence: PhaseConfidence, at: number): string | undefined {
   const uncertain = listUncertain(phase, confidence);
@@ -66,6 +71,7 @@ function listUncertain(phase: OpenPhase, { uncertainties, failed = [] }: PhaseCo
 /** False where nobody could be added but a copy of one that failed for good. */
 export function isAnybodyToAdd(phase: OpenPhase, confidence: PhaseConfidence): boolean {
   const { weakest, failed = [] } = confidence;
+  if (phase.node.spawn === undefined && chooseCopied(phase, weakest) === undefined) return false;
   if (phase.node.spawn !== undefined || listUncertain(phase, confidence).length > 0) return true;
   return weakest === undefined || !failed.includes(weakest);
 }

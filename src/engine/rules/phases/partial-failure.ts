@@ -11,22 +11,34 @@
 import { isDeepStrictEqual } from "node:util";
 import type { JsonValue } from "../../../base/json.js";
 import { createDecision, recordDecision, type Choice } from "../../model/choice.js";
-import type { EngineEvent } from "../../model/events.js";
+import type { EngineEvent, StepError } from "../../model/events.js";
 import { nameOfPath } from "../../model/identity.js";
 import { leaveFailed } from "../scopes/leaving.js";
-import { childPath, isHandledFailure, ownPhaseNumber, currentStep, findActedSince } from "../../model/lookup.js";
+import {
+  childPath,
+  currentStepId,
+  isHandledFailure,
+  currentStep,
+  findActedSince,
+  findPlace,
+} from "../../model/lookup.js";
 import { type OpenPhase } from "../scopes/open-phase.js";
 import { askOrchestrator, type Chosen } from "./orchestrator.js";
 import { describeConfidence } from "./phase-confidence.js";
-import type { CheckpointEntry, StepEntry } from "../../model/state.js";
+import { findPhaseStart, isAnythingDone, type PhaseStart } from "../steps/phase-start.js";
+import type { StepEntry } from "../../model/state.js";
 
 /** What may follow failed specialists and scorers. */
 type Way = "go_on_without" | "roll_back" | "give_up";
 const WAYS: readonly Way[] = ["go_on_without", "roll_back", "give_up"];
 
+type FailedMember = Pick<StepEntry, "id" | "path" | "attempt" | "restarts"> & {
+  readonly error?: StepError | undefined;
+};
+
 /** Failures that nothing was decided about yet, and what may be. */
 interface Failures {
-  readonly failed: readonly StepEntry[];
+  readonly failed: readonly FailedMember[];
   readonly allowed: readonly Way[];
   readonly start: PhaseStart | undefined;
   readonly rollbacks: number;
@@ -54,13 +66,12 @@ export function settleFailures(
 function findFailures(choice: Choice, phase: OpenPhase): Failures | undefined {
   const { node, data, scope } = phase;
   if (data.failed === 0) return undefined;
-  const failed = failedSteps(choice, phase).filter(({ id }) => data.without?.includes(id) !== true);
+  const failed = listFailed(choice, phase).filter(({ id }) => data.without?.includes(id) !== true);
   if (failed.length === 0) return undefined;
   const rollbacks = choice.state.phases.get(scope.path)?.rollbacks ?? 0;
-  const start = rollbacks < Math.max(1, node.restart.maxAttempts) ? findStart(choice, phase) : undefined;
-  const isAnythingDone = (choice.state.frontier.get(scope.path)?.ended.size ?? 0) > data.failed;
+  const start = findPhaseStart(choice, { path: scope.path, node });
   const isOpen = (way: Way): boolean =>
-    way === "give_up" || (way === "roll_back" ? start !== undefined : isAnythingDone);
+    way === "give_up" || (way === "roll_back" ? start !== undefined : isAnythingDone(choice, scope.path));
   return { failed, allowed: WAYS.filter(isOpen), start, rollbacks };
 }
 
@@ -122,7 +133,7 @@ function giveUp(choice: Choice, phase: OpenPhase, chosen: ChosenWay): EngineEven
   });
 }
 
-function listAttempts(failed: readonly StepEntry[]): readonly string[] {
+function listAttempts(failed: readonly FailedMember[]): readonly string[] {
   return failed.map(({ id, attempt }) => `${id}#${attempt}`);
 }
 
@@ -132,36 +143,21 @@ function isGivenUp({ state }: Choice, { scope }: OpenPhase, { failed }: Failures
   return made?.effect?.kind === "give_up" && isDeepStrictEqual(made.effect.attempts, listAttempts(failed));
 }
 
-interface PhaseStart {
-  readonly phase: number;
-  readonly checkpoint: CheckpointEntry;
-}
-
-/**
- * Where the phase began, if it is one of the task's own. Its checkpoint may not be there, by a setting or a crash right
- * before it: then the nearest one is named.
- */
-function findStart({ state }: Choice, { scope }: OpenPhase): PhaseStart | undefined {
-  const phase = ownPhaseNumber(state, scope.path);
-  if (phase === undefined || state.task?.definition.root.scope !== "phases") return undefined;
-  const startedAtMs = state.phases.get(scope.path)?.startedAtMs ?? 0;
-  const checkpoint =
-    state.checkpoints.findLast((entry) => entry.trigger === "phase_started" && entry.phase === phase) ??
-    state.checkpoints.findLast((entry) => entry.atMs <= startedAtMs) ??
-    state.checkpoints[0];
-  return checkpoint === undefined ? undefined : { phase, checkpoint };
-}
-
-function failedSteps(choice: Choice, phase: OpenPhase): readonly StepEntry[] {
-  const ended = choice.state.frontier.get(phase.scope.path)?.ended ?? new Map<string, string>();
-  return [...ended].flatMap(([name, end]) => {
-    const isOpen = end === "failed" && !isHandledFailure(choice.state, childPath(phase.scope.path, name));
-    const step = isOpen ? currentStep(choice, childPath(phase.scope.path, name)) : undefined;
-    return step === undefined ? [] : [step];
+function listFailed(choice: Choice, { scope }: OpenPhase): readonly FailedMember[] {
+  const { state } = choice;
+  const frontier = state.frontier.get(scope.path);
+  return [...(frontier?.ended ?? [])].flatMap(([name, end]): readonly FailedMember[] => {
+    const path = childPath(scope.path, name);
+    if (end !== "failed" || isHandledFailure(state, path)) return [];
+    const step = currentStep(choice, path);
+    if (step !== undefined) return [step];
+    if (findPlace(state, path)?.node.node !== "scope") return [];
+    const group = { id: currentStepId(state, path), path, attempt: state.visits.get(path) ?? 1, restarts: 0 };
+    return [{ ...group, error: frontier?.causes.get(name) }];
   });
 }
 
-function explain(failed: readonly StepEntry[]): string {
+function explain(failed: readonly FailedMember[]): string {
   return failed
     .map(({ path, restarts, error }) => {
       const tried = restarts === 0 ? "" : ` after ${restarts} restarts`;

@@ -7,7 +7,6 @@
  */
 import type { QuestionId } from "../../../base/ids.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../base/json.js";
-import type { StepDefinition } from "../../../definition/model/step.js";
 import { createSpecialists, isAnybodyToAdd } from "./added-specialists.js";
 import { recordDecision, type Choice, type DecisionText } from "../../model/choice.js";
 import {
@@ -26,6 +25,7 @@ import {
 import { specialistNames } from "../../render/describe-scope.js";
 import type { PhaseSettlement } from "../../model/decision.js";
 import type { EngineEvent } from "../../model/events.js";
+import { describeGroupReport } from "../../model/group-report.js";
 import { childPath, findPlace } from "../../model/lookup.js";
 import { countedStep, type OpenPhase } from "../scopes/open-phase.js";
 import { askOrchestrator, type Chosen } from "./orchestrator.js";
@@ -120,14 +120,15 @@ function explainCalibration({ specialist, claimed, measured, counted, gap, quali
 }
 
 function reportOf(choice: Choice, phase: OpenPhase, name: string): SpecialistReport | undefined {
+  const node = findPlace(choice.state, childPath(phase.scope.path, name))?.node;
+  if (node?.node === "scope") return reportOfGroup(choice, phase, name);
   const step = countedStep(choice, phase, name);
   if (step === undefined || (step.status !== "completed" && step.status !== "failed")) return undefined;
   const spawned = phase.data.spawned[name];
-  const definition = definitionOf(choice, phase, name);
   const addresses = isJsonObject(spawned) ? spawned["addresses"] : undefined;
   return {
     name,
-    criticality: definition?.criticality ?? "standard",
+    criticality: node?.criticality ?? "standard",
     failed: step.status === "failed",
     restarts: step.restarts,
     ...(step.confidence?.value === undefined ? {} : { confidence: step.confidence.value }),
@@ -136,9 +137,15 @@ function reportOf(choice: Choice, phase: OpenPhase, name: string): SpecialistRep
   };
 }
 
-function definitionOf(choice: Choice, phase: OpenPhase, name: string): StepDefinition | undefined {
-  const node = findPlace(choice.state, childPath(phase.scope.path, name))?.node;
-  return node?.node === "step" ? node : undefined;
+function reportOfGroup({ state }: Choice, { scope, data }: OpenPhase, name: string): SpecialistReport | undefined {
+  const end = state.frontier.get(scope.path)?.ended.get(name);
+  if (end === undefined || end === "omitted" || end === "skipped") return undefined;
+  const path = childPath(scope.path, name);
+  return describeGroupReport(state, {
+    path,
+    failed: end === "failed",
+    reporting: data.best?.groups?.[name]?.reporting,
+  });
 }
 
 function measuredOf(choice: Choice, phase: OpenPhase): Measured | undefined {

@@ -21,6 +21,7 @@ export interface FailedMembers {
 /** The members of a group that a resume tries again; none of a group that has not failed as a whole. */
 export function listFailedMembers(choice: Pick<Choice, "state">, scope: ScopeEntry): FailedMembers {
   const { state } = choice;
+  if (scope.data.scope === "phase") return { steps: [], scopes: listGivenUp(state, scope) };
   const names = hasFailedWholly(choice, scope) ? [...(state.frontier.get(scope.path)?.ended.keys() ?? [])] : [];
   const steps: StepEntry[] = [];
   const scopes: string[] = [];
@@ -30,6 +31,19 @@ export function listFailedMembers(choice: Pick<Choice, "state">, scope: ScopeEnt
     else if (step === undefined && hasNotActed(state, path)) scopes.push(path);
   }
   return { steps, scopes };
+}
+
+/** Groups of a phase that it could go on without, and a model gave up: its single specialists stand in the way by themselves. */
+function listGivenUp(state: TaskState, { path }: ScopeEntry): readonly string[] {
+  const made = state.decisions.findLast(({ subject, type }) => subject === path && type === "give_up");
+  const given = made?.facts?.["failed"];
+  if (!Array.isArray(given)) return [];
+  return [...(state.frontier.get(path)?.ended ?? [])].flatMap(([name, end]) => {
+    const group = childPath(path, name);
+    const attempt = `${currentStepId(state, group)}#${state.visits.get(group) ?? 1}`;
+    const isOpen = end === "failed" && (given as readonly unknown[]).includes(attempt);
+    return isOpen && !state.steps.has(currentStepId(state, group)) && hasNotActed(state, group) ? [group] : [];
+  });
 }
 
 function hasFailedWholly({ state }: Pick<Choice, "state">, { path, data }: ScopeEntry): boolean {

@@ -25,6 +25,7 @@ import {
   requireTask,
 } from "../../model/lookup.js";
 import { isHeldBack } from "../../fold/evolve-steps.js";
+import { isSettledByPhase } from "./phase-start.js";
 import { chooseRouteWithout } from "./routes.js";
 import type { StepEntry } from "../../model/state.js";
 
@@ -169,6 +170,7 @@ export function isAbsorbed(choice: Choice, path: string): boolean {
   if (outer.scope === "workflow" && outer.onFailure === "continue") return true;
   if (outer.scope === "machine" && place.node.onError !== undefined) return true;
   if ("failureMode" in outer && outer.failureMode === "continue_on_error") return true;
+  if (outer.scope === "phase" && isSettledByPhase(choice, { path: place.parent, node: outer })) return true;
   if (isHandledFailure(choice.state, path)) return true;
   return isAbsorbed(choice, place.parent);
 }
