@@ -124,7 +124,7 @@ describe("groups among the specialists of a phase", () => {
   });
 
   it("are tried again by a resume after a model gave the phase up", () => {
-    const orchestrator = model("$atlas", { path: "main/p/$atlas" });
+    const orchestrator = { ...model("$atlas"), path: "main/p/$atlas" };
     const flow = workflow(
       phases("main", [
         phase(1, "p", [forEach("each", model("w"), EACH), model("alone")], {
