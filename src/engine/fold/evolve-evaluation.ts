@@ -7,16 +7,8 @@ import { replaceData, storeOutput } from "./evolve-scopes.js";
 import type { NodeDefinition, ScopeDefinition } from "../../definition/model/workflow.js";
 import { listReporting } from "../model/group-report.js";
 import { childPath, currentStepId, findScopeDefinition, phaseNumberOf, placeFile } from "../model/lookup.js";
-import type {
-  BestGroup,
-  ChildEnd,
-  EvaluationEntry,
-  ScopeEntry,
-  ScopeFrontier,
-  StepEntry,
-  StepStatus,
-  TaskState,
-} from "../model/state.js";
+import type { BestGroup, ChildEnd } from "../model/child-end.js";
+import type { EvaluationEntry, ScopeEntry, ScopeFrontier, StepEntry, StepStatus, TaskState } from "../model/state.js";
 
 export function recordScore(state: TaskState, event: EventOf<"score_recorded">): void {
   const found = findEvaluation(state, event.path, event.iteration);
@@ -64,32 +56,39 @@ export function keepBest(state: TaskState, path: string): void {
   if (scope?.data.scope !== "phase" || scope.data.best === undefined || frontier === undefined) return;
   const { steps, groups = {} } = scope.data.best;
   for (const child of findScopeDefinition(state, path).children) {
-    if (child.node === "scope") {
-      keepBestGroup(state, { child, phase: path, frontier }, groups[child.name]);
-      continue;
-    }
-    const step = state.steps.get(steps[child.name] as StepId);
-    const end = step === undefined ? undefined : endOf(step);
-    const childsPath = childPath(path, child.name);
-    frontier.ended.delete(child.name);
-    frontier.waiting.delete(child.name);
-    state.outputs.delete(childsPath);
-    if (end === undefined) frontier.waiting.set(child.name, child.dependsOn.length);
-    else frontier.ended.set(child.name, end);
-    if (step?.output !== undefined && end !== "failed")
-      storeOutput(state, childsPath, { value: step.output, by: step.id });
+    if (child.node === "scope") keepBestGroup(state, { child, phase: path, frontier }, groups[child.name]);
+    else keepBestStep(state, { child, phase: path, frontier }, state.steps.get(steps[child.name] as StepId));
   }
   replaceData(state, scope, { ...scope.data, ...countShort(state, path) });
 }
 
-interface GroupPlace {
-  readonly child: ScopeDefinition;
+interface MemberPlace<Member> {
+  readonly child: Member;
   /** Path of the phase. */
   readonly phase: string;
   readonly frontier: ScopeFrontier;
 }
 
-function keepBestGroup(state: TaskState, { child, phase, frontier }: GroupPlace, best: BestGroup | undefined): void {
+function keepBestStep(
+  state: TaskState,
+  { child, phase, frontier }: MemberPlace<NodeDefinition>,
+  step: StepEntry | undefined,
+): void {
+  const end = step === undefined ? undefined : endOf(step);
+  const path = childPath(phase, child.name);
+  frontier.ended.delete(child.name);
+  frontier.waiting.delete(child.name);
+  state.outputs.delete(path);
+  if (end === undefined) frontier.waiting.set(child.name, child.dependsOn.length);
+  else frontier.ended.set(child.name, end);
+  if (step?.output !== undefined && end !== "failed") storeOutput(state, path, { value: step.output, by: step.id });
+}
+
+function keepBestGroup(
+  state: TaskState,
+  { child, phase, frontier }: MemberPlace<ScopeDefinition>,
+  best: BestGroup | undefined,
+): void {
   const { name } = child;
   const path = childPath(phase, name);
   frontier.ended.delete(name);

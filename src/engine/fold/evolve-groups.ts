@@ -15,7 +15,8 @@ import {
   listHandlers,
   requireTask,
 } from "../model/lookup.js";
-import type { ChildEnd, GroupCounts, ScopeData, ScopeFrontier, TaskState } from "../model/state.js";
+import type { ChildEnd } from "../model/child-end.js";
+import type { GroupCounts, ScopeData, ScopeFrontier, TaskState } from "../model/state.js";
 
 export type ChildPlace = "ready" | "running" | "blocked" | "ended";
 

@@ -25,6 +25,7 @@ import type {
   Trigger,
   Usage,
 } from "./events.js";
+import type { BestGroup, ChildEnd } from "./child-end.js";
 import type { ValueRef, SavedFile } from "./value-ref.js";
 import type { Fallback } from "./turn-notes.js";
 import type { Guidance } from "./guidance-given.js";
@@ -195,13 +196,6 @@ export interface CheckpointEntry {
   readonly snapshot?: { readonly file: string; readonly sha256: string; readonly sizeBytes: number };
 }
 
-/**
- * How a child of a scope ended. `skipped`: by a person's choice, a shortfall; `omitted`: for its condition or for what it
- * depends on, as the workflow wants it; `declined`: done, by an answer that skips what depends on it. Those that were never
- * started are in none of them.
- */
-export type ChildEnd = "done" | "partial" | "failed" | "skipped" | "omitted" | "declined";
-
 /** Counts over the children of a group (parallel, dag, for_each, phase); all O(1) in size. */
 export interface GroupCounts {
   readonly running: number;
@@ -296,16 +290,6 @@ export type ScopeData =
       readonly settled?: PhaseSettlement;
     } & GroupCounts &
       ScopeEnds);
-
-/** A group of specialists as it stood after the best iteration. */
-export interface BestGroup {
-  readonly end: ChildEnd;
-  /** Its steps that reported a confidence. */
-  readonly reporting: readonly string[];
-  /** The outputs of the group and of what is in it, by path, in the order they came. */
-  readonly outputs: readonly { readonly path: string; readonly value: ValueRef; readonly by: string }[];
-  readonly cause?: StepError;
-}
 
 /** Where control stands in one open scope. Frozen, replaced on each change; plain JSON in snapshots. */
 export interface ScopeEntry {

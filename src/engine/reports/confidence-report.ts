@@ -98,9 +98,11 @@ function describePhase(state: TaskState, { path, node, minimum }: Placed): Phase
     ...(entry?.confidence === undefined ? {} : { confidence: entry.confidence }),
     minimum: node.confidence.minimum,
     ...(evaluation === undefined ? {} : { evaluation }),
-    specialists: names.map((name) =>
-      describeSpecialist(state, childPath(path, name), { node, kept, minimum: minimum ?? node.confidence.minimum }),
-    ),
+    specialists: names.map((name) => {
+      const at = childPath(path, name);
+      const describe = findPlace(state, at)?.node.node === "scope" ? describeGroup : describeSpecialist;
+      return describe(state, at, { node, kept, minimum: minimum ?? node.confidence.minimum });
+    }),
   };
 }
 
@@ -126,7 +128,6 @@ interface Judged {
 }
 
 function describeSpecialist(state: TaskState, path: string, judged: Judged): SpecialistConfidence {
-  if (findPlace(state, path)?.node.node === "scope") return describeGroup(state, path, judged);
   const step = stepAt(state, path);
   const status = statusOf(step);
   const { value: claimed, parts, uncertainties = [], factors = [] } = step?.confidence ?? {};

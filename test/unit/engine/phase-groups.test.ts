@@ -22,7 +22,7 @@ const EACH = { source: "{{ ['a', 'b', 'c'] }}" };
 
 /** A phase with a list, and one after it that reads what came of it. */
 function listed(options: Partial<PhaseScope>, given: HarnessOptions = {}, each: Parameters<typeof forEach>[2] = EACH) {
-  const work = phase(1, "p", [forEach("each", model("w"), each), model("alone")], options as never);
+  const work = phase(1, "p", [forEach("each", model("w"), each), model("alone")], options);
   const read = phase(2, "q", [set("all", { value: "{{ each.outputs | length }}" })]);
   return new EngineHarness(workflow(phases("main", [work, read])), given);
 }
@@ -98,8 +98,9 @@ describe("groups among the specialists of a phase", () => {
     );
     expect(harness.run().exitStatus).toBe(3);
     expect(harness.state.phases.get("main/p")?.confidence).toBe(0.74);
-    const { inline } = harness.state.outputs.get("main/p")?.value as { inline: JsonObject };
-    expect(inline["errors"]).toMatchObject({ each: { message: "gone" } });
+    expect(harness.state.outputs.get("main/p")?.value).toMatchObject({
+      inline: { errors: { each: { message: "gone" } } },
+    });
   });
 
   it("fail the phase, and stay open for a resume, where nothing else was done", () => {

@@ -12,7 +12,8 @@ import { parentPathOf } from "../../model/identity.js";
 import { childPath, currentStepId, findScopeDefinition, ownPhaseNumber, currentStep } from "../../model/lookup.js";
 import type { OpenScope } from "../steps/open-scope.js";
 import { chooseRoute, END, type ChosenRoute } from "../steps/routes.js";
-import type { ChildEnd, ScopeEntry, StepEntry, TaskState } from "../../model/state.js";
+import type { ChildEnd } from "../../model/child-end.js";
+import type { ScopeEntry, StepEntry, TaskState } from "../../model/state.js";
 
 /** Leaves a failed scope where somebody further out deals with it. */
 export function leaveFailed(choice: Choice, open: OpenScope, describe?: () => JsonValue): readonly EngineEvent[] {

@@ -14,7 +14,8 @@ import type { Decision } from "../../model/decision.js";
 import type { EventOf, StepError } from "../../model/events.js";
 import { findUnfinished } from "./intent.js";
 import { findPlace, phaseNumberOf } from "../../model/lookup.js";
-import type { ChildEnd, ScopeEntry, TaskState } from "../../model/state.js";
+import type { ChildEnd } from "../../model/child-end.js";
+import type { ScopeEntry, TaskState } from "../../model/state.js";
 import { describeScope } from "../../render/describe-scope.js";
 import { chooseRouteWithout, isInMachine } from "./routes.js";
 
