@@ -7,6 +7,7 @@
  */
 import type { QuestionId } from "../../../base/ids.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../base/json.js";
+import type { StepDefinition } from "../../../definition/model/step.js";
 import { createSpecialists, isAnybodyToAdd } from "./added-specialists.js";
 import { recordDecision, type Choice, type DecisionText } from "../../model/choice.js";
 import {
@@ -121,14 +122,22 @@ function explainCalibration({ specialist, claimed, measured, counted, gap, quali
 
 function reportOf(choice: Choice, phase: OpenPhase, name: string): SpecialistReport | undefined {
   const node = findPlace(choice.state, childPath(phase.scope.path, name))?.node;
-  if (node?.node === "scope") return reportOfGroup(choice, phase, name);
+  return node?.node === "step" ? reportOfStep(choice, phase, { name, node }) : reportOfGroup(choice, phase, name);
+}
+
+interface NamedStep {
+  readonly name: string;
+  readonly node: StepDefinition;
+}
+
+function reportOfStep(choice: Choice, phase: OpenPhase, { name, node }: NamedStep): SpecialistReport | undefined {
   const step = countedStep(choice, phase, name);
   if (step === undefined || (step.status !== "completed" && step.status !== "failed")) return undefined;
   const spawned = phase.data.spawned[name];
   const addresses = isJsonObject(spawned) ? spawned["addresses"] : undefined;
   return {
     name,
-    criticality: node?.criticality ?? "standard",
+    criticality: node.criticality,
     failed: step.status === "failed",
     restarts: step.restarts,
     ...(step.confidence?.value === undefined ? {} : { confidence: step.confidence.value }),

@@ -35,13 +35,12 @@ export function listFailedMembers(choice: Pick<Choice, "state">, scope: ScopeEnt
 
 /** Groups of a phase that it could go on without, and a model gave up: its single specialists stand in the way by themselves. */
 function listGivenUp(state: TaskState, { path }: ScopeEntry): readonly string[] {
-  const made = state.decisions.findLast(({ subject, type }) => subject === path && type === "give_up");
-  const given = made?.facts?.["failed"];
-  if (!Array.isArray(given)) return [];
+  const effect = state.decisions.findLast((made) => made.subject === path && made.effect?.kind === "give_up")?.effect;
+  if (effect?.kind !== "give_up") return [];
   return [...(state.frontier.get(path)?.ended ?? [])].flatMap(([name, end]) => {
     const group = childPath(path, name);
     const attempt = `${currentStepId(state, group)}#${state.visits.get(group) ?? 1}`;
-    const isOpen = end === "failed" && (given as readonly unknown[]).includes(attempt);
+    const isOpen = end === "failed" && effect.attempts.includes(attempt);
     return isOpen && !state.steps.has(currentStepId(state, group)) && hasNotActed(state, group) ? [group] : [];
   });
 }
