@@ -105,6 +105,16 @@ export const SUITES = [
     run: () => readJson("proof/proofs/attacks.mjs"),
   },
   {
+    name: "attacks on a task's rows by who has no key: SQLite",
+    least: { commit: 2_500, long: 12_500 },
+    run: (form) => readJson("proof/proofs/attacks.mjs", form === "long" ? "1" : "5", "0", "sqlite"),
+  },
+  {
+    name: "attacks on a task's rows by who has no key: PGlite",
+    least: { commit: 250, long: 2_500 },
+    run: (form) => readJson("proof/proofs/attacks.mjs", form === "long" ? "5" : "50", "1", "pglite"),
+  },
+  {
     name: "a real disk fills up",
     least: { commit: 64, long: 1_024 },
     run: (form) => readJson("proof/proofs/full-disk.mjs", form === "long" ? "1024" : "64"),

@@ -14,6 +14,7 @@ import { openPglite } from "../../src/store/sql/pglite-database.js";
 import { formatChannel } from "../../src/store/sql/postgres-dialect.js";
 import { createSocketPresence } from "../../src/store/presence/socket-presence.js";
 import type { SqlDatabase } from "../../src/store/sql/sql-database.js";
+import { openSqlite } from "../../src/store/sql/sqlite-database.js";
 import { SqlStore } from "../../src/store/sql/sql-store.js";
 import { PostgresServer } from "./postgres-server.js";
 import { realClock } from "./real-clock.js";
@@ -47,6 +48,7 @@ export function openBehind(store: Store, open: () => Promise<CachePort>): Store 
 /** Folders, servers and databases of a test file; `close` when it ends. */
 export class SqlPlaces {
   readonly #folders: string[] = [];
+  readonly #shared: SqlDatabase[] = [];
   #server: Promise<PostgresServer> | undefined;
   #redis: Promise<RedisServer> | undefined;
   #pglite: Promise<SqlDatabase> | undefined;
@@ -92,6 +94,15 @@ export class SqlPlaces {
     return async () => openBehind(await open(), () => openRedis(url));
   }
 
+  /** One that many stores share, and whose end is ours; nothing in it has to outlive a power cut. */
+  async database(kind: "sqlite" | "pglite"): Promise<SqlDatabase> {
+    if (kind === "pglite") return (this.#pglite ??= this.#openPglite());
+    const database = await openSqlite({ path: join(await this.folder(), "shared.db"), clock: realClock });
+    await database.query("PRAGMA synchronous=OFF");
+    this.#shared.push(database);
+    return database;
+  }
+
   server(): Promise<PostgresServer> {
     this.#server ??= PostgresServer.start();
     return this.#server;
@@ -104,6 +115,7 @@ export class SqlPlaces {
   }
 
   async close(): Promise<void> {
+    for (const database of this.#shared) await database.close();
     await (await this.#pglite)?.close();
     await (await this.#server)?.remove();
     await (await this.#redis)?.remove();
@@ -135,8 +147,8 @@ export class SqlPlaces {
   }
 }
 
-/** Its end is the test file's affair. */
-function shareDatabase(database: SqlDatabase): SqlDatabase {
+/** Its end is the affair of whoever opened it. */
+export function shareDatabase(database: SqlDatabase): SqlDatabase {
   return {
     dialect: database.dialect,
     query: database.query,

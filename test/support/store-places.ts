@@ -21,7 +21,24 @@ export const DEAD_OWNERS: PresencePort = {
   ping: async () => ({ kind: "refused" }),
 };
 
-/** A directory store over a simulated file system; the reserve is small so that images stay cheap. */
+/** What stores over a simulated file system are built from; the reserve is small so that images stay cheap. */
+export function createModelParts(
+  fileSystem: FileSystem,
+  parts: Partial<StoreParts> = {},
+  root = MODEL_ROOT,
+): StoreParts {
+  return {
+    fileSystem,
+    clock: new FakeClock(),
+    random: createSeededRandom(`store ${root}`),
+    platform: "linux",
+    userId: MODEL_USER_ID,
+    reserveBytes: 4096,
+    ...parts,
+  };
+}
+
+/** A directory store over a simulated file system. */
 export function createModelStore(
   fileSystem: FileSystem,
   options: { root?: string; parts?: Partial<StoreParts> } = {},
@@ -30,15 +47,7 @@ export function createModelStore(
   return new DirectoryStore({
     root,
     address: `file:${root}`,
-    parts: {
-      fileSystem,
-      clock: new FakeClock(),
-      random: createSeededRandom(`store ${root}`),
-      platform: "linux",
-      userId: MODEL_USER_ID,
-      reserveBytes: 4096,
-      ...options.parts,
-    },
+    parts: createModelParts(fileSystem, options.parts, root),
   });
 }
 

@@ -10,6 +10,14 @@ const SUFFIX = ".jsonl";
 const NAME_LENGTH = EPOCH_DIGITS + 1 + INDEX_DIGITS + SUFFIX.length;
 const CODE_ZERO = 48;
 
+/** Whether a store could have given it out; what somebody planted under other numbers is no segment. */
+export function isSegmentId({ epoch, index }: SegmentId): boolean {
+  return isWithin(epoch, 1, EPOCH_MAX) && isWithin(index, 0, SEGMENT_INDEX_MAX);
+}
+
+const isWithin = (value: number, min: number, max: number): boolean =>
+  Number.isInteger(value) && value >= min && value <= max;
+
 export function formatSegmentName(id: SegmentId): string {
   return `${String(id.epoch).padStart(EPOCH_DIGITS, "0")}-${String(id.index).padStart(INDEX_DIGITS, "0")}${SUFFIX}`;
 }

@@ -1,7 +1,7 @@
 /**
  * One task of a SQL store: its log and objects are rows.
  *
- * S1: a claim raises the task's epoch in one statement; an append inserts only while its epoch is the highest, and holds
+ * S1: a claim raises the task's epoch while it holds the task's row; an append inserts only while its epoch is the highest, and holds
  * the task's row until it is durable. So a claim waits for the appends before it, and those after it are refused.
  */
 import type { Clock } from "../../base/clock.js";
@@ -17,7 +17,8 @@ import { joinLines } from "../files/segment-file.js";
 import type { SqlDatabase, SqlQuery, SqlRow } from "./sql-database.js";
 import { SqlSegment } from "./sql-segment.js";
 import { LIMITS } from "../../base/limits.js";
-import { requireSegmentSize } from "../contract/store-failure.js";
+import { EPOCH_MAX, isSegmentId } from "../contract/segment-name.js";
+import { requireSegmentSize, unsafePlace } from "../contract/store-failure.js";
 
 /** How often a watch looks where the database tells nothing: a person's answer may take this long to be seen. */
 const WATCH_INTERVAL_MS = 500;
@@ -63,11 +64,13 @@ export class SqlTask implements TaskStore {
   async claim(after?: number): Promise<number> {
     const { database, prefix } = this.#parts;
     const epoch = await database.transaction(async (query) => {
-      const [isSeen, seen] = after === undefined ? ["", []] : [" AND epoch <= ?", [after]];
-      const sql = `UPDATE ${prefix}tasks SET epoch = epoch + 1 WHERE id = ?${isSeen} RETURNING epoch`;
-      const [row] = await query(sql, [this.#id, ...seen]);
-      if (row === undefined) throw this.#superseded(await this.#readEpoch(query));
-      const claimed = Number(row["epoch"]);
+      const highest = await this.#lockHighest(query);
+      if (after !== undefined && highest > after) throw this.#superseded(highest);
+      const claimed = highest + 1;
+      if (claimed > EPOCH_MAX) {
+        throw unsafePlace(`the rows of ${this.name}`, "has no epoch left");
+      }
+      await query(`UPDATE ${prefix}tasks SET epoch = ? WHERE id = ?`, [claimed, this.#id]);
       await query(`INSERT INTO ${prefix}segments (task, epoch, idx) VALUES (?, ?, 0)`, [this.#id, claimed]);
       return claimed;
     });
@@ -103,11 +106,12 @@ export class SqlTask implements TaskStore {
       LEFT JOIN ${prefix}lines l ON l.task = s.task AND l.epoch = s.epoch AND l.idx = s.idx
       WHERE s.task = ? GROUP BY s.epoch, s.idx ORDER BY s.epoch, s.idx`;
     const rows = await this.#query(sql, [this.#id]);
-    return rows.map((row) => ({
+    const found = rows.map((row) => ({
       epoch: Number(row["epoch"]),
       index: Number(row["idx"]),
       sizeBytes: Number(row["size"]),
     }));
+    return found.filter(isSegmentId);
   }
 
   async read(segment: SegmentId): Promise<Uint8Array> {
@@ -166,21 +170,22 @@ export class SqlTask implements TaskStore {
 
   async list(prefix: string): Promise<ObjectEntry[]> {
     assertObjectPrefix(prefix);
-    const sql = `SELECT key, size FROM ${this.#parts.prefix}objects WHERE task = ? AND key >= ? AND key < ? ORDER BY key`;
+    // Not the column `size`, which is for people: whoever reads judges by this what is read at all.
+    const sql = `SELECT key, LENGTH(bytes) AS size FROM ${this.#parts.prefix}objects WHERE task = ? AND key >= ? AND key < ? ORDER BY key`;
     const rows = await this.#query(sql, [this.#id, prefix, prefix + AFTER_KEYS]);
     return rows.map((row) => ({ key: String(row["key"]), sizeBytes: Number(row["size"]) }));
   }
 
   async #digestOf(key: string): Promise<{ digest: string; sizeBytes: number } | undefined> {
     assertObjectKey(key);
-    const sql = `SELECT digest, size FROM ${this.#parts.prefix}objects WHERE task = ? AND key = ?`;
+    const sql = `SELECT digest, LENGTH(bytes) AS size FROM ${this.#parts.prefix}objects WHERE task = ? AND key = ?`;
     const [row] = await this.#query(sql, [this.#id, key]);
     return row && { digest: String(row["digest"]), sizeBytes: Number(row["size"]) };
   }
 
   async #digestOfList(prefix: string, sha256: (text: string) => string): Promise<string> {
     assertObjectPrefix(prefix);
-    const text = "COALESCE(string_agg(key || ' ' || size, chr(10) ORDER BY key), '')";
+    const text = "COALESCE(string_agg(key || ' ' || LENGTH(bytes), chr(10) ORDER BY key), '')";
     const sql = `SELECT ${sha256(text)} AS digest FROM ${this.#parts.prefix}objects WHERE task = ? AND key >= ? AND key < ?`;
     const [row] = await this.#query(sql, [this.#id, prefix, prefix + AFTER_KEYS]);
     return String(row?.["digest"]);
@@ -271,10 +276,27 @@ export class SqlTask implements TaskStore {
     if (inserted.length === 0) throw this.#superseded(await this.#readEpoch(query));
   }
 
+  /**
+   * The highest epoch of a segment: what was claimed. The task's row tells the same to those who append and confirm; put
+   * back by itself to a lower one, it would hand out an epoch whose records nobody reads.
+   */
+  async #lockHighest(query: SqlQuery): Promise<number> {
+    const { prefix } = this.#parts;
+    const locked = await query(`UPDATE ${prefix}tasks SET epoch = epoch WHERE id = ? RETURNING id`, [this.#id]);
+    if (locked.length === 0) throw this.#removed();
+    const sql = `SELECT MAX(CAST(epoch AS INTEGER)) AS epoch FROM ${prefix}segments WHERE task = ? AND epoch BETWEEN 1 AND ${EPOCH_MAX}`;
+    const [row] = await query(sql, [this.#id]);
+    return Number(row?.["epoch"] ?? 0);
+  }
+
   async #readEpoch(query: SqlQuery): Promise<number> {
     const [row] = await query(`SELECT epoch FROM ${this.#parts.prefix}tasks WHERE id = ?`, [this.#id]);
-    if (row !== undefined) return Number(row["epoch"]);
-    throw new SplashdownError("STORE_FAILED", `task ${this.name} was removed`, { details: { task: this.name } });
+    if (row === undefined) throw this.#removed();
+    return Number(row["epoch"]);
+  }
+
+  #removed(): SplashdownError {
+    return new SplashdownError("STORE_FAILED", `task ${this.name} was removed`, { details: { task: this.name } });
   }
 
   #superseded(epoch: number): SplashdownError {

@@ -1,17 +1,19 @@
 /**
  * Tries attacks on a task, one after another: each is refused by name, or is asked about, or changes nothing.
  *
- * Owns: the judgement. The person goes on as always (`resume` with the answer of the second gate); the machine remembers
- * what it has acknowledged. A payment that was made before is never made again, the last one at most once, and what the
- * task gives in the end is what it would have given.
+ * Owns: the judgement. The person goes on as always (`resume` with the answer of the second gate), and then, as people do,
+ * types `run` of the same task and `recover`; the machine remembers what it has acknowledged. A payment that was made before
+ * is never made again, the last one at most once, and what the task gives in the end is what it would have given.
  */
 import { errorCodeOf, messageOf } from "../../../src/base/errors.js";
-import { ModelFileSystem } from "../../support/model-file-system.js";
-import type { DiskModel, FileNode, FolderNode } from "../../support/disk-model.js";
-import { createDiskImage } from "../disk-image.js";
-import { ExploredPlace } from "../verbs/explored-place.js";
-import { createAttackScene, FOLDER, PAYMENTS, TASK, type AttackScene } from "./attack-scene.js";
-import { listAttacks, type Attack } from "./attacks.js";
+import type { ExploredPlace } from "../verbs/explored-place.js";
+import { TASK } from "./attack-scene.js";
+import type { AttackedMachine, AttackTarget, TargetAttack } from "./attack-target.js";
+import { createFolderTarget } from "./folder-target.js";
+import { createRowTarget } from "./row-target.js";
+
+/** Where the attacked task is kept. */
+export type Attacked = "folder" | "sqlite" | "pglite";
 
 export interface AttackReport {
   readonly tried: number;
@@ -24,30 +26,47 @@ export interface AttackSettings {
   /** Every so manieth attack, from which one on. */
   readonly every: number;
   readonly from?: number;
+  /** A folder unless told otherwise. */
+  readonly on?: Attacked;
   /** Only those whose name fits. */
   readonly only?: RegExp;
   readonly stopsAtViolation?: boolean;
 }
 
 export async function exploreAttacks(settings: AttackSettings): Promise<AttackReport> {
-  const { every, from = 0, only = /./, stopsAtViolation = false } = settings;
-  const scene = await createAttackScene();
+  const { on = "folder" } = settings;
+  const target = await (on === "folder" ? createFolderTarget() : createRowTarget(on));
+  try {
+    return await tryAll(target, settings);
+  } finally {
+    await target.close();
+  }
+}
+
+async function tryAll(target: AttackTarget, settings: AttackSettings): Promise<AttackReport> {
   const outcomes = new Map<string, number>();
   const violations: string[] = [];
   let tried = 0;
-  let at = -1;
-  for (const attack of listAttacks(scene)) {
-    if (!only.test(attack.name)) continue;
-    at += 1;
-    if (at % every !== from) continue;
+  for (const attack of chosen(target, settings)) {
+    const machine = await attack.make();
+    if (machine === undefined) continue;
     tried += 1;
-    const { outcome, violation } = await tryAttack(scene, attack);
+    const { outcome, violation } = await tryAttack(machine, attack);
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
     if (violation === undefined) continue;
     violations.push(`${attack.name}: ${violation}`);
-    if (stopsAtViolation) break;
+    if (settings.stopsAtViolation === true) break;
   }
   return { tried, outcomes, violations };
+}
+
+function* chosen(target: AttackTarget, { every, from = 0, only = /./ }: AttackSettings): Generator<TargetAttack> {
+  let at = -1;
+  for (const attack of target.attacks()) {
+    if (!only.test(attack.name)) continue;
+    at += 1;
+    if (at % every === from) yield attack;
+  }
 }
 
 interface Verdict {
@@ -55,56 +74,76 @@ interface Verdict {
   readonly violation?: string;
 }
 
-async function tryAttack(scene: AttackScene, attack: Attack): Promise<Verdict> {
-  const disk = createDiskImage(scene.disk, { kind: "kill" });
-  for (const [path, bytes] of attack.changes) put(disk, path, bytes);
-  const isOlderKeyring = lacksKeyring(scene, disk);
-  const fileSystem = new ModelFileSystem(disk);
-  const place = await ExploredPlace.open({ fileSystem, now: () => 0, seed: "victim" }, { workflow: PAYMENTS });
+async function tryAttack(machine: AttackedMachine, attack: TargetAttack): Promise<Verdict> {
+  const first = await goOn(machine);
+  if (first.violation !== undefined) return first;
+  const again = await typeAgain(machine, attack);
+  const acts = [...first.acts, ...again.acts].join();
+  const violation = isRightOnce(acts) ? again.violation : `${acts} acted in the end`;
+  return violation === undefined ? first : { ...first, violation };
+}
+
+/** As who works with the task does it, and what its own program would do. */
+async function goOn(machine: AttackedMachine): Promise<Verdict & { readonly acts: readonly string[] }> {
+  const place = await machine.open();
+  const told = (verdict: Verdict) => ({ ...verdict, acts: actsOf(place) });
   try {
     const view = await place.verbs.resume({ task: TASK, workflow: place.workflow, answers: { g2: "y" } });
     const status = "status" in view ? view.status : "planned";
     const output = "output" in view ? JSON.stringify(view.output) : "";
-    if (isOlderKeyring) return { outcome: status, violation: "it went on with an older keyring" };
-    return judge(place, status, output);
+    if (machine.lacksKeyring) return told({ outcome: status, violation: "it went on with an older keyring" });
+    return told(judge(actsOf(place).join(), status, output));
   } catch (error) {
-    const code = errorCodeOf(error);
-    const acts = actsOf(place);
-    if (code === undefined || code === "INTERNAL") return { outcome: "untyped", violation: messageOf(error) };
-    return acts === "" ? { outcome: code } : { outcome: code, violation: `${code} after ${acts} acted` };
+    return told(judgeRefusal(actsOf(place).join(), error));
   } finally {
     await place.verbs.close();
   }
 }
 
-/** The newest keyring that was in force is not there any more. Damaged, the one before stands for it (V11). */
-function lacksKeyring({ newer }: AttackScene, disk: DiskModel): boolean {
-  const keyrings = [...newer.keys()].filter((path) => path.startsWith("keyring-"));
-  return disk.findFolder(FOLDER).entries.get(keyrings.sort().at(-1) ?? "") === undefined;
+/** Whatever is said, the next commands are these. */
+async function typeAgain(
+  machine: AttackedMachine,
+  attack: TargetAttack,
+): Promise<{ readonly acts: readonly string[]; readonly violation?: string }> {
+  const place = await machine.open();
+  const untyped: string[] = [];
+  const type = async (verb: () => Promise<unknown>): Promise<void> => {
+    try {
+      await verb();
+    } catch (error) {
+      if (isUntyped(error)) untyped.push(messageOf(error));
+    }
+  };
+  try {
+    if (attack.takesTaskAway !== true) await type(() => place.run(TASK));
+    await type(() => place.verbs.recover());
+    await type(() => place.verbs.list());
+    const [violation] = untyped;
+    return { acts: actsOf(place), ...(violation !== undefined && { violation }) };
+  } finally {
+    await place.verbs.close();
+  }
 }
 
-const actsOf = (place: ExploredPlace): string => place.acts.map(({ step }) => step).join();
+const actsOf = (place: ExploredPlace): string[] => place.acts.map(({ step }) => step);
 
-function judge(place: ExploredPlace, status: string, output: string): Verdict {
-  const acts = actsOf(place);
-  if (acts !== "" && acts !== "p3") return { outcome: status, violation: `${acts} acted` };
+const isRightOnce = (acts: string): boolean => acts === "" || acts === "p3";
+
+function isUntyped(error: unknown): boolean {
+  const code = errorCodeOf(error);
+  return code === undefined || code === "INTERNAL";
+}
+
+function judgeRefusal(acts: string, error: unknown): Verdict {
+  if (isUntyped(error)) return { outcome: "untyped", violation: messageOf(error) };
+  const code = errorCodeOf(error) ?? "";
+  return acts === "" ? { outcome: code } : { outcome: code, violation: `${code} after ${acts} acted` };
+}
+
+function judge(acts: string, status: string, output: string): Verdict {
+  if (!isRightOnce(acts)) return { outcome: status, violation: `${acts} acted` };
   if (status !== "done") return { outcome: status };
   const expected = JSON.stringify({ p1: "p1", p3: "p3" });
   if (acts !== "p3") return { outcome: status, violation: "it is done without its last payment" };
   return output === expected ? { outcome: status } : { outcome: status, violation: `it gives ${output}` };
-}
-
-function put(disk: DiskModel, path: string, bytes: Buffer | undefined): void {
-  const parts = path.split("/");
-  const name = parts.pop() ?? "";
-  const folder = disk.findFolder([FOLDER, ...parts].join("/"));
-  if (bytes === undefined) folder.entries.delete(name);
-  else folder.entries.set(name, createFile(disk, folder, { name, bytes }));
-}
-
-/** With the bytes as an attacker leaves them: durable, under the mode that the file had. */
-function createFile(disk: DiskModel, folder: FolderNode, { name, bytes }: { name: string; bytes: Buffer }): FileNode {
-  const file = disk.createFileNode([{ bytes, state: "synced" }]);
-  const before = folder.entries.get(name);
-  return before?.kind === "file" ? Object.assign(file, { mode: before.mode }) : file;
 }

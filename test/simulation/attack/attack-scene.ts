@@ -1,15 +1,12 @@
 /** A small task as two snapshots: how it was when it waited at its first gate, and as it is now, at the second one. */
-import type { DiskModel, DiskNode } from "../../support/disk-model.js";
-import { contentOf } from "../../support/disk-model.js";
+import type { DiskModel } from "../../support/disk-model.js";
 import { ModelFileSystem } from "../../support/model-file-system.js";
-import { MODEL_ROOT } from "../../support/store-places.js";
 import { createDiskImage } from "../disk-image.js";
 import { FaultyFileSystem } from "../faulty-file-system.js";
 import { ExploredPlace, type WorkflowOf } from "../verbs/explored-place.js";
-import { HOME } from "../verbs/verb-room.js";
+import { HOME, type StoreOf } from "../verbs/verb-room.js";
 
 export const TASK = "t";
-export const FOLDER = `${MODEL_ROOT}/${TASK}/checkpoints`;
 
 const gate = (name: string, next: string) => ({
   name,
@@ -31,39 +28,38 @@ export const PAYMENTS: WorkflowOf = (call) => ({
   output: { p1: "{{ p1.output.did }}", p3: "{{ p3.output.did }}" },
 });
 
+/** Of a task's folder, by path below it; of a task's rows the same, as they would stand in a folder. */
 export type Files = ReadonlyMap<string, Buffer>;
 
-export interface AttackScene {
-  /** The machine as it is now: the task, and what is remembered outside its folder. */
+/** What the attacker has of a task: what was there at either time, as files or as rows. */
+export interface AttackScene<Content> {
+  /** The machine as it is now, with what is remembered outside the store. */
   readonly disk: DiskModel;
-  /** Of the task's folder, by path below it. */
-  readonly older: Files;
-  readonly newer: Files;
+  readonly older: Content;
+  readonly newer: Content;
   /** The older copy as it stands after it went on under later epochs on a machine that remembers nothing. */
-  readonly elsewhere: Files;
+  readonly elsewhere: Content;
 }
 
-export function filesOf(disk: DiskModel): Files {
-  const files = new Map<string, Buffer>();
-  const walk = (node: DiskNode, path: string): void => {
-    if (node.kind === "folder") for (const [name, child] of node.entries) walk(child, `${path}/${name}`);
-    else if (node.kind === "file" && !/\/(?:\.|owner-)/.test(path))
-      files.set(path.slice(1), Buffer.from(contentOf(node)));
-  };
-  walk(disk.find(FOLDER), "");
-  return files;
+/** Where the task is: in files of the disk, or in a database beside it. */
+export interface Ground<Content> {
+  readonly store?: StoreOf;
+  take(disk: DiskModel): Promise<Content>;
+  /** Puts all of it back; a folder is on the disk, of which there are copies. */
+  readonly put?: (content: Content) => Promise<void>;
 }
 
-export async function createAttackScene(): Promise<AttackScene> {
+export async function createAttackScene<Content>(ground: Ground<Content>): Promise<AttackScene<Content>> {
   const disk = new FaultyFileSystem();
   const place = await ExploredPlace.open(
-    { fileSystem: disk, now: () => disk.operationCount, seed: "attacked" },
+    { fileSystem: disk, now: () => disk.operationCount, seed: "attacked", store: ground.store },
     { workflow: PAYMENTS },
   );
   await place.run(TASK);
   await place.verbs.keys.rotate({ task: TASK }, { taskKey: true });
-  const older = filesOf(disk.disk);
-  const elsewhere = await goOnElsewhere(disk.disk);
+  const older = await ground.take(disk.disk);
+  const elsewhere = await goOnElsewhere(ground, disk.disk);
+  await ground.put?.(older);
   await place.verbs.answer({ task: TASK, answer: "y" });
   // The task's key stays: whoever has the older keyring opens everything with it.
   await place.verbs.keys.rotate({ task: TASK }, {});
@@ -71,19 +67,19 @@ export async function createAttackScene(): Promise<AttackScene> {
   await place.verbs.close();
   const acts = place.acts.map(({ step }) => step);
   if (acts.join() !== "p1,p2") throw new Error(`the task did ${acts.join()}`);
-  return { disk: createDiskImage(disk.disk, { kind: "kill" }), older, newer: filesOf(disk.disk), elsewhere };
+  return { disk: createDiskImage(disk.disk, { kind: "kill" }), older, newer: await ground.take(disk.disk), elsewhere };
 }
 
 const RESUMES = 6;
 
-async function goOnElsewhere(disk: DiskModel): Promise<Files> {
+async function goOnElsewhere<Content>(ground: Ground<Content>, disk: DiskModel): Promise<Content> {
   const copy = createDiskImage(disk, { kind: "kill" });
   copy.findFolder(HOME).entries.delete(".local");
   const place = await ExploredPlace.open(
-    { fileSystem: new ModelFileSystem(copy), now: () => 0, seed: "elsewhere" },
+    { fileSystem: new ModelFileSystem(copy), now: () => 0, seed: "elsewhere", store: ground.store },
     { workflow: PAYMENTS },
   );
   for (let times = 0; times < RESUMES; times += 1) await place.verbs.resume({ task: TASK, workflow: place.workflow });
   await place.verbs.close();
-  return filesOf(copy);
+  return ground.take(copy);
 }

@@ -7,7 +7,7 @@ import { forgeHeader, headerFieldsOf } from "../../support/forged-header.js";
 import type { AttackScene, Files } from "./attack-scene.js";
 
 /** The folder after the attack, as changes to the newer snapshot; `undefined`: the file is taken away. */
-export interface Attack {
+interface Attack {
   readonly name: string;
   readonly changes: ReadonlyMap<string, Buffer | undefined>;
 }
@@ -24,7 +24,7 @@ function attack(name: string, ...changes: readonly (readonly [string, Buffer | u
 }
 
 /** All attacks, each a state of its own; in an order that does not change. */
-export function* listAttacks({ older, newer, elsewhere }: AttackScene): Generator<Attack> {
+export function* listAttacks({ older, newer, elsewhere }: AttackScene<Files>): Generator<Attack> {
   yield* mixtures(older, newer);
   yield* fromElsewhere(elsewhere, newer);
   for (const [path, bytes] of newer) {

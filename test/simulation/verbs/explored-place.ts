@@ -7,7 +7,7 @@ import type { Clock } from "../../../src/base/clock.js";
 import type { FileSystem } from "../../../src/base/file-system.js";
 import { errorCodeOf, isErrorCode } from "../../../src/base/errors.js";
 import type { FunctionContext, PlanView, RunView, Splashdown } from "../../../src/index.js";
-import { openVerbRoom, startMachine, type Machine } from "./verb-room.js";
+import { openVerbRoom, startMachine, type Machine, type StoreOf } from "./verb-room.js";
 
 /** What a step did to the world: each key should act for one step only, and each step under one key per round. */
 export interface Act {
@@ -23,6 +23,7 @@ export interface PlaceOptions {
   readonly seed: string;
   readonly variables?: Readonly<Record<string, string>>;
   readonly every?: Clock["every"];
+  readonly store?: StoreOf | undefined;
 }
 
 type StepBody = (context: FunctionContext, place: ExploredPlace) => unknown;

@@ -8,6 +8,7 @@ import { silentLog } from "../../../src/base/log.js";
 import * as templates from "../../../src/definition/templates/templates.js";
 import type { ProcessHost } from "../../../src/process/contract.js";
 import type { PresencePort } from "../../../src/store/contract/presence-port.js";
+import type { Store } from "../../../src/store/contract/contract.js";
 import type { StoreParts } from "../../../src/store/contract/store-parts.js";
 import { AuditTrail } from "../../../src/runtime/audit/audit-trail.js";
 import type { Splashdown } from "../../../src/runtime/contract.js";
@@ -21,13 +22,16 @@ import { createVerbs } from "../../../src/runtime/bind-verbs.js";
 import { Workplaces } from "../../../src/runtime/workplaces.js";
 import { RushingClock } from "../../support/rushing-clock.js";
 import { createSeededRandom } from "../../support/seeded-random.js";
-import { createModelStore, MODEL_ROOT } from "../../support/store-places.js";
+import { createModelParts, createModelStore, MODEL_ROOT } from "../../support/store-places.js";
 import { processOf } from "../../support/places.js";
 
 /** Where the room's user keeps settings and state, and works; on the simulated disk. */
 export const HOME = "/home/explorer";
 export const WORKING_FOLDER = "/work/project";
 export const KEY = Buffer.alloc(32, 7).toString("base64");
+
+/** Makes the store of a process from what stores are built from. */
+export type StoreOf = (parts: StoreParts) => Store;
 
 export interface VerbRoomOptions {
   readonly fileSystem: FileSystem;
@@ -39,6 +43,8 @@ export interface VerbRoomOptions {
   readonly machine?: Machine;
   /** What repeats; nothing does unless told. */
   readonly every?: Clock["every"];
+  /** A folder of the simulated disk unless told otherwise. */
+  readonly store?: StoreOf | undefined;
 }
 
 /** What processes on one running machine know of each other; it ends with the machine. */
@@ -98,9 +104,8 @@ export async function openVerbRoom(options: VerbRoomOptions): Promise<Splashdown
   const log = silentLog;
   const environment = createEnvironment({ HOME, USER: "explorer", ...variables }, WORKING_FOLDER);
   const loaded = await loadSettings(environment, { configFile: undefined, store: `file:${MODEL_ROOT}` });
-  const store = createModelStore(fileSystem, {
-    parts: { clock, random: createSeededRandom(`names of ${seed}`), ...partsOf(machine) },
-  });
+  const parts = { clock, random: createSeededRandom(`names of ${seed}`), ...partsOf(machine) };
+  const store = options.store?.(createModelParts(fileSystem, parts)) ?? createModelStore(fileSystem, { parts });
   const processes = () => NO_PROCESSES;
   const keys = new KeyAccess({
     environment,

@@ -114,6 +114,49 @@ describe("the SQLite store", () => {
     });
   });
 
+  it.each([0, 1, -1, 9, "abc", 2_147_483_647])(
+    "[security C1 kin] claims after every segment that is there, with %j as the epoch of the task's row",
+    async (epoch) => {
+      await withStore(async ({ path, store }) => {
+        const task = await create(store);
+        for (let count = 0; count < 3; count += 1) await task.openSegment(await task.claim(), Buffer.from("h"));
+        await task.removeSegment({ epoch: 1, index: 0 });
+        inspect(path, (raw) => raw.prepare("UPDATE splashdown_tasks SET epoch = ?").run(epoch));
+        await expect(task.claim(2)).rejects.toMatchObject({ code: "OWNER_SUPERSEDED" });
+        expect(await task.claim(3)).toBe(4);
+        expect(await task.confirm(3)).toBe(false);
+        expect(await task.confirm(4)).toBe(true);
+        await (await task.openSegment(4, Buffer.from("h4"))).append([Buffer.from("line")]);
+        expect(Buffer.from(await task.read({ epoch: 4, index: 0 })).toString()).toBe("h4\nline\n");
+      });
+    },
+  );
+
+  it.each([0, -1, 1.5, "abc", 100_000_000])(
+    "[security C1 kin] sees no segment in a row of epoch %j, which it never gives out",
+    async (epoch) => {
+      await withStore(async ({ path, store }) => {
+        const task = await create(store);
+        await task.claim();
+        const sql = "INSERT INTO splashdown_segments (task, epoch, idx) VALUES (1, ?, ?)";
+        inspect(path, (raw) => raw.prepare(sql).run(epoch, 0));
+        inspect(path, (raw) => raw.prepare(sql).run(1, epoch === 0 ? "abc" : epoch));
+        expect(await task.segments()).toEqual([{ epoch: 1, index: 0, sizeBytes: 0 }]);
+        expect(await task.claim(1)).toBe(2);
+      });
+    },
+  );
+
+  it("[security M3 kin] tells how large an object is, whatever the clear column says", async () => {
+    await withStore(async ({ path, store }) => {
+      const task = await create(store);
+      await task.putOnce("keyring-1.json", Buffer.alloc(5_000));
+      inspect(path, (raw) => raw.exec("UPDATE splashdown_objects SET size = 1"));
+      expect(await task.list("keyring-")).toEqual([{ key: "keyring-1.json", sizeBytes: 5_000 }]);
+      expect(await task.digests?.ofObject("keyring-1.json")).toMatchObject({ sizeBytes: 5_000 });
+    });
+  });
+
   it("takes all of a task with it, and nothing of a removed task reaches the next one of its name", async () => {
     await withStore(async ({ path, store }) => {
       const old = await create(store);
