@@ -97,8 +97,10 @@ function createFaceVerbs(
       yield* (await import("./verbs/reports/event-stream.js")).streamEvents(services, task, options);
     },
     validate: async (file) => (await import("./tasks/workflow-loading.js")).validateWorkflow(services, file),
-    graph: async (file, format = "mermaid") =>
-      (await import("./verbs/reports/graph-verb.js")).graphWorkflow(services, file, format),
+    graph: async (of, format = "mermaid") => {
+      const { graphTask, graphWorkflow } = await import("./verbs/reports/graph-verb.js");
+      return typeof of === "string" ? graphWorkflow(services, of, format) : graphTask(services, of.task, format);
+    },
     metrics: async (task) => (await import("./verbs/reports/metrics-verb.js")).reportMetrics(services, task),
     timeline: async (task) => (await import("./verbs/reports/timeline.js")).readTimeline(services, task),
     confidence: async (task) => (await import("./verbs/reports/confidence-verb.js")).readConfidence(services, task),

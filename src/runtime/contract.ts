@@ -159,8 +159,8 @@ export interface Splashdown {
   validate(file: string): Promise<ValidateView>;
   /** What `run` would do with the same options. Nothing is made. */
   dryRun(options: RunOptions): Promise<Faces.DryRunView>;
-  /** A workflow file as a drawing. */
-  graph(file: string, format?: Faces.GraphFormat): Promise<Faces.GraphView>;
+  /** A workflow file as a drawing, or the definition that a task goes by. */
+  graph(of: string | { readonly task: string }, format?: Faces.GraphFormat): Promise<Faces.GraphView>;
   /** The figures of seed 003, of one task or over all. */
   metrics(task?: string): Promise<Faces.MetricsReport>;
   timeline(task: string): Promise<Faces.TimelineView>;

@@ -6,11 +6,45 @@ import type { CheckView } from "./verb-views.js";
 
 export type GraphFormat = "mermaid" | "dot";
 
+/** Of a workflow file, or of the definition that a task was started with. */
 export interface GraphView {
-  readonly file: string;
+  readonly file?: string;
+  readonly task?: string;
   readonly workflow: string;
   readonly format: GraphFormat;
   readonly text: string;
+  /** The same drawing as data. */
+  readonly root: GraphFrame;
+}
+
+/** A scope: boxes and scopes inside it, and the arrows between them. */
+export interface GraphFrame {
+  readonly id: string;
+  /** The scope's path in the definition; absent for what is drawn beside the workflow. */
+  readonly path?: string;
+  readonly label: string;
+  readonly boxes: readonly GraphBox[];
+  readonly frames: readonly GraphFrame[];
+  /** Between boxes and frames directly or indirectly inside. */
+  readonly arrows: readonly GraphArrow[];
+}
+
+export type GraphShape = "step" | "model" | "choice" | "start" | "end";
+
+export interface GraphBox {
+  readonly id: string;
+  /** The step's path in the definition: its attempts have it, with keys of items in brackets. Absent where no step stands behind the box. */
+  readonly path?: string;
+  readonly label: string;
+  readonly shape: GraphShape;
+}
+
+export interface GraphArrow {
+  readonly from: string;
+  readonly to: string;
+  readonly label?: string;
+  /** The way of a failure. */
+  readonly dashed?: boolean;
 }
 
 /** Of a set of measurements; all zero when there was none. */

@@ -3,18 +3,19 @@ import { parse } from "@ts-graphviz/ast";
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { formatDot } from "../../../src/runtime/verbs/reports/dot-text.js";
-import { drawWorkflow, type Frame } from "../../../src/runtime/verbs/reports/drawing.js";
+import type { GraphFrame } from "../../../src/runtime/contract.js";
+import { drawWorkflow } from "../../../src/runtime/verbs/reports/drawing.js";
 import { collectArrows, formatMermaid } from "../../../src/runtime/verbs/reports/mermaid-text.js";
 import { loadText } from "../../support/workflow-files.js";
 
 const read = (name: string): string => readFileSync(new URL(`files/${name}`, import.meta.url), "utf8");
 
-async function draw(): Promise<Frame> {
+async function draw(): Promise<GraphFrame> {
   const files = { "/work/inner.yaml": read("inner.yaml"), "/work/work.mjs": "export const right = () => 1;\n" };
   return drawWorkflow((await loadText(read("every-scope.yaml"), { files })).definition);
 }
 
-function collectFrames(frame: Frame): Frame[] {
+function collectFrames(frame: GraphFrame): GraphFrame[] {
   return [frame, ...frame.frames.flatMap(collectFrames)];
 }
 

@@ -1,15 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { formatDot } from "../../../src/runtime/verbs/reports/dot-text.js";
-import { drawWorkflow, type Frame } from "../../../src/runtime/verbs/reports/drawing.js";
+import type { GraphFrame } from "../../../src/runtime/contract.js";
+import { drawWorkflow } from "../../../src/runtime/verbs/reports/drawing.js";
 import { collectArrows, formatMermaid } from "../../../src/runtime/verbs/reports/mermaid-text.js";
 import { loadText } from "../../support/workflow-files.js";
 
-const draw = async (text: string): Promise<Frame> => drawWorkflow((await loadText(text)).definition);
+const draw = async (text: string): Promise<GraphFrame> => drawWorkflow((await loadText(text)).definition);
 
 /** Arrows by the names in their labels: `a -> b [label]`. */
-function arrowsByName(root: Frame): string[] {
+function arrowsByName(root: GraphFrame): string[] {
   const names = new Map<string, string>();
-  const collect = (frame: Frame): void => {
+  const collect = (frame: GraphFrame): void => {
     names.set(frame.id, frame.label);
     for (const box of frame.boxes) names.set(box.id, box.label.split("\n")[0] ?? "");
     frame.frames.forEach(collect);
@@ -142,7 +143,7 @@ steps:
   });
 });
 
-const HOSTILE: Frame = {
+const HOSTILE: GraphFrame = {
   id: "n1",
   label: `a"]\n--> <b> \\ #quot; end`,
   boxes: [],

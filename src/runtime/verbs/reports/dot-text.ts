@@ -4,10 +4,10 @@
  * DOT has arrows between boxes only: one that ends at a frame goes to a box inside it and is clipped at the frame
  * (`lhead`, `ltail`), which `compound=true` allows. A frame without a box gets an invisible one.
  */
-import type { Arrow, Box, Frame } from "./drawing.js";
+import type { GraphArrow, GraphBox, GraphFrame } from "../../views/face-views.js";
 import { collectArrows } from "./mermaid-text.js";
 
-const SHAPES: Readonly<Record<Box["shape"], string>> = {
+const SHAPES: Readonly<Record<GraphBox["shape"], string>> = {
   step: "box",
   model: "ellipse",
   choice: "hexagon",
@@ -15,7 +15,7 @@ const SHAPES: Readonly<Record<Box["shape"], string>> = {
   end: "doublecircle",
 };
 
-export function formatDot(root: Frame): string {
+export function formatDot(root: GraphFrame): string {
   const frames = new Map(collectFrames(root).map((frame) => [frame.id, frame]));
   return [
     "digraph workflow {",
@@ -28,11 +28,11 @@ export function formatDot(root: Frame): string {
   ].join("\n");
 }
 
-function collectFrames(frame: Frame): Frame[] {
+function collectFrames(frame: GraphFrame): GraphFrame[] {
   return [frame, ...frame.frames.flatMap(collectFrames)];
 }
 
-function formatFrame(frame: Frame, indent: string): string[] {
+function formatFrame(frame: GraphFrame, indent: string): string[] {
   const inside = `${indent}  `;
   return [
     `${indent}subgraph cluster_${frame.id} {`,
@@ -44,7 +44,7 @@ function formatFrame(frame: Frame, indent: string): string[] {
   ];
 }
 
-function formatArrow({ from, to, label, dashed }: Arrow, frames: ReadonlyMap<string, Frame>): string {
+function formatArrow({ from, to, label, dashed }: GraphArrow, frames: ReadonlyMap<string, GraphFrame>): string {
   const source = frames.get(from);
   const target = frames.get(to);
   const attributes = [
@@ -57,15 +57,15 @@ function formatArrow({ from, to, label, dashed }: Arrow, frames: ReadonlyMap<str
   return `${ends}${attributes.length === 0 ? "" : ` [${attributes.join(", ")}]`};`;
 }
 
-function anchorOf(frame: Frame): string {
+function anchorOf(frame: GraphFrame): string {
   return firstBox(frame)?.id ?? emptyBoxOf(frame);
 }
 
-function emptyBoxOf(frame: Frame): string {
+function emptyBoxOf(frame: GraphFrame): string {
   return `${frame.id}_empty`;
 }
 
-function firstBox(frame: Frame): Box | undefined {
+function firstBox(frame: GraphFrame): GraphBox | undefined {
   if (frame.boxes[0] !== undefined) return frame.boxes[0];
   for (const inner of frame.frames) {
     const box = firstBox(inner);

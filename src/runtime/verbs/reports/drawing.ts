@@ -19,34 +19,10 @@ import type {
   WorkflowDefinition,
 } from "../../../definition/model/workflow.js";
 import type { StepDefinition } from "../../../definition/model/step.js";
-
-export type BoxShape = "step" | "model" | "choice" | "start" | "end";
-
-export interface Box {
-  readonly id: string;
-  readonly label: string;
-  readonly shape: BoxShape;
-}
-
-export interface Frame {
-  readonly id: string;
-  readonly label: string;
-  readonly boxes: readonly Box[];
-  readonly frames: readonly Frame[];
-  /** Between boxes and frames directly or indirectly inside. */
-  readonly arrows: readonly Arrow[];
-}
-
-export interface Arrow {
-  readonly from: string;
-  readonly to: string;
-  readonly label?: string;
-  /** The way of a failure. */
-  readonly dashed?: boolean;
-}
+import type { GraphArrow, GraphBox, GraphFrame, GraphShape } from "../../views/face-views.js";
 
 /** The drawing of a whole workflow; the outermost frame is its root scope. */
-export function drawWorkflow(definition: WorkflowDefinition): Frame {
+export function drawWorkflow(definition: WorkflowDefinition): GraphFrame {
   const pen = new Pen();
   const root = pen.frame(definition.root, definition.hooks);
   return { ...root, label: `${definition.name}: ${root.label}` };
@@ -54,18 +30,18 @@ export function drawWorkflow(definition: WorkflowDefinition): Frame {
 
 /** What a scope puts beside its children. */
 interface Extras {
-  readonly boxes: readonly Box[];
-  readonly arrows: readonly Arrow[];
+  readonly boxes: readonly GraphBox[];
+  readonly arrows: readonly GraphArrow[];
 }
 
 class Pen {
   #next = 0;
 
-  frame(scope: ScopeDefinition, hooks = scope.scope === "workflow" ? scope.hooks : undefined): Frame {
+  frame(scope: ScopeDefinition, hooks = scope.scope === "workflow" ? scope.hooks : undefined): GraphFrame {
     const id = this.#id();
     const ids = new Map<string, string>();
-    const boxes: Box[] = [];
-    const frames: Frame[] = [];
+    const boxes: GraphBox[] = [];
+    const frames: GraphFrame[] = [];
     for (const child of scope.children as readonly NodeDefinition[]) {
       const drawn = child.node === "step" ? this.#box(child) : this.frame(child);
       ids.set(child.name, drawn.id);
@@ -74,13 +50,20 @@ class Pen {
     }
     const extras = this.#extras(scope, ids);
     if (hooks !== undefined) frames.push(this.#hooks(hooks));
-    return { id, label: labelOf(scope), boxes: [...boxes, ...extras.boxes], frames, arrows: extras.arrows };
+    return {
+      id,
+      path: scope.path,
+      label: labelOf(scope),
+      boxes: [...boxes, ...extras.boxes],
+      frames,
+      arrows: extras.arrows,
+    };
   }
 
   /** Hooks stand beside the workflow: nothing waits for them. */
-  #hooks(hooks: HooksDefinition): Frame {
+  #hooks(hooks: HooksDefinition): GraphFrame {
     const id = this.#id();
-    const boxes = HOOK_NAMES.flatMap((name): Box[] => {
+    const boxes = HOOK_NAMES.flatMap((name): GraphBox[] => {
       const hook = hooks[name];
       if (hook === undefined) return [];
       const what = "step" in hook ? describeWork(hook.step) : `tells: ${headOf(hook.text)}`;
@@ -89,8 +72,8 @@ class Pen {
     return { id, label: "hooks", boxes, frames: [], arrows: [] };
   }
 
-  #box(step: StepDefinition): Box {
-    return { id: this.#id(), label: labelOfStep(step), shape: shapeOf(step) };
+  #box(step: StepDefinition): GraphBox {
+    return { id: this.#id(), path: step.path, label: labelOfStep(step), shape: shapeOf(step) };
   }
 
   #extras(scope: ScopeDefinition, ids: ReadonlyMap<string, string>): Extras {
@@ -113,10 +96,10 @@ class Pen {
   }
 
   #machine(scope: MachineScope, ids: ReadonlyMap<string, string>): Extras {
-    const start: Box = { id: this.#id(), label: "start", shape: "start" };
-    const end: Box = { id: this.#id(), label: "$end", shape: "end" };
+    const start: GraphBox = { id: this.#id(), label: "start", shape: "start" };
+    const end: GraphBox = { id: this.#id(), label: "$end", shape: "end" };
     const target = (name: string): string => (name === "$end" ? end.id : (ids.get(name) ?? end.id));
-    const arrows: Arrow[] = [{ from: start.id, to: target(scope.entry) }];
+    const arrows: GraphArrow[] = [{ from: start.id, to: target(scope.entry) }];
     for (const child of scope.children) {
       const from = target(child.name);
       if (endsByItself(child)) arrows.push({ from, to: end.id });
@@ -136,15 +119,15 @@ class Pen {
         ? []
         : [{ id: this.#id(), label: "results merged into final/", shape: shapeOfMerging(consolidation) }];
     const chain = [...before, ...children.map(({ name }) => ({ id: ids.get(name) ?? "" })), ...after];
-    const arrows = chain.slice(1).map(({ id }, at): Arrow => ({ from: chain[at]?.id ?? "", to: id }));
+    const arrows = chain.slice(1).map(({ id }, at): GraphArrow => ({ from: chain[at]?.id ?? "", to: id }));
     if (plan?.replan === true)
       arrows.push({ from: before.at(-1)?.id ?? "", to: before[0]?.id ?? "", label: "between phases" });
     return { boxes: [...before, ...after], arrows };
   }
 
-  #plan({ planner, approve }: PlanRule): readonly Box[] {
+  #plan({ planner, approve }: PlanRule): readonly GraphBox[] {
     const { phasesMax, specialistsMax } = planner.planner ?? {};
-    const box = (label: string, shape: BoxShape): Box => ({ id: this.#id(), label, shape });
+    const box = (label: string, shape: GraphShape): GraphBox => ({ id: this.#id(), label, shape });
     return [
       box(`Atlas plans: ${headOf(planner.prompt)}`, "model"),
       ...(approve ? [box("a person agrees to the plan?", "choice")] : []),
@@ -158,8 +141,9 @@ class Pen {
     const needed = new Set(scope.children.flatMap((child) => child.dependsOn));
     const last = scope.children.filter((child) => !needed.has(child.name)).map((child) => ids.get(child.name) ?? "");
     const chooser = orchestrator === undefined ? "" : `\n${describeWork(orchestrator)}`;
-    const atlas: Box = {
+    const atlas: GraphBox = {
       id: this.#id(),
+      ...(orchestrator === undefined ? {} : { path: orchestrator.path }),
       label: `Atlas: confidence at least ${percent(confidence.minimum)}?${chooser}`,
       shape: "choice",
     };
@@ -169,7 +153,7 @@ class Pen {
       const toAtlas = last.map((from) => ({ from, to: atlas.id }));
       return { boxes: [atlas, ...spawn.boxes], arrows: [...arrows, ...toAtlas, ...spawn.arrows] };
     }
-    const apollo: Box = { id: this.#id(), label: labelOfEvaluation(evaluate), shape: "choice" };
+    const apollo: GraphBox = { id: this.#id(), label: labelOfEvaluation(evaluate), shape: "choice" };
     const again = scope.children
       .filter((child) => child.dependsOn.length === 0)
       .map((child) => ids.get(child.name) ?? "");
@@ -189,7 +173,7 @@ class Pen {
   }
 
   /** The specialist that the orchestrator may add, and who looks at what it has done. */
-  #spawn({ spawn, confidence }: PhaseScope, atlas: Box, judge: Box): Extras {
+  #spawn({ spawn, confidence }: PhaseScope, atlas: GraphBox, judge: GraphBox): Extras {
     if (spawn === undefined || confidence.spawnMax === 0) return { boxes: [], arrows: [] };
     const box = this.#box(spawn);
     const label = `low confidence: at most ${confidence.spawnMax} more`;
@@ -208,19 +192,19 @@ class Pen {
   }
 }
 
-function shapeOf({ kind }: StepDefinition): BoxShape {
+function shapeOf({ kind }: StepDefinition): GraphShape {
   if (kind === "human_gate" || kind === "questions") return "choice";
   return kind === "model" ? "model" : "step";
 }
 
-function dependencies({ children }: DagScope | PhaseScope, ids: ReadonlyMap<string, string>): Arrow[] {
+function dependencies({ children }: DagScope | PhaseScope, ids: ReadonlyMap<string, string>): GraphArrow[] {
   const nodes: readonly NodeDefinition[] = children;
   return nodes.flatMap((child) =>
     child.dependsOn.map((name) => ({ from: ids.get(name) ?? "", to: ids.get(child.name) ?? "" })),
   );
 }
 
-function shapeOfMerging({ writer }: ConsolidationRule): BoxShape {
+function shapeOfMerging({ writer }: ConsolidationRule): GraphShape {
   return writer === undefined ? "step" : "model";
 }
 

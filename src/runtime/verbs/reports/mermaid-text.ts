@@ -3,9 +3,9 @@
  *
  * Labels are quoted and everything that Mermaid or HTML would read in them is written as a numeric entity.
  */
-import type { Arrow, Box, Frame } from "./drawing.js";
+import type { GraphArrow, GraphBox, GraphFrame } from "../../views/face-views.js";
 
-const SHAPES: Readonly<Record<Box["shape"], readonly [string, string]>> = {
+const SHAPES: Readonly<Record<GraphBox["shape"], readonly [string, string]>> = {
   step: ["[", "]"],
   model: ["([", "])"],
   choice: ["{{", "}}"],
@@ -13,13 +13,13 @@ const SHAPES: Readonly<Record<Box["shape"], readonly [string, string]>> = {
   end: ["((", "))"],
 };
 
-export function formatMermaid(root: Frame): string {
+export function formatMermaid(root: GraphFrame): string {
   return ["flowchart TB", ...formatFrame(root, "  "), ...collectArrows(root).map((arrow) => `  ${formatArrow(arrow)}`)]
     .join("\n")
     .concat("\n");
 }
 
-function formatFrame(frame: Frame, indent: string): string[] {
+function formatFrame(frame: GraphFrame, indent: string): string[] {
   return [
     `${indent}subgraph ${frame.id}["${escapeLabel(frame.label)}"]`,
     ...frame.boxes.map((box) => `${indent}  ${formatBox(box)}`),
@@ -28,18 +28,18 @@ function formatFrame(frame: Frame, indent: string): string[] {
   ];
 }
 
-function formatBox({ id, label, shape }: Box): string {
+function formatBox({ id, label, shape }: GraphBox): string {
   const [open, close] = SHAPES[shape];
   return `${id}${open}"${escapeLabel(label)}"${close}`;
 }
 
-function formatArrow({ from, to, label, dashed }: Arrow): string {
+function formatArrow({ from, to, label, dashed }: GraphArrow): string {
   const line = dashed === true ? "-.->" : "-->";
   return `${from} ${line}${label === undefined ? "" : `|"${escapeLabel(label)}"|`} ${to}`;
 }
 
 /** All arrows of a frame and what is inside it, outer ones first. */
-export function collectArrows(frame: Frame): Arrow[] {
+export function collectArrows(frame: GraphFrame): GraphArrow[] {
   return [...frame.arrows, ...frame.frames.flatMap(collectArrows)];
 }
 
