@@ -14,7 +14,7 @@ import { nextDueAtMs } from "../../src/engine/rules/steps/due.js";
 import type { EngineEvent, EngineEventType, EventOf, StepError } from "../../src/engine/model/events.js";
 import type { BlobRef } from "../../src/engine/model/value-ref.js";
 import { evolve } from "../../src/engine/fold/evolve.js";
-import type { DecideContext, EngineInput } from "../../src/engine/model/input.js";
+import type { DecideContext, EngineInput, StepReport } from "../../src/engine/model/input.js";
 import { isPerformed } from "../../src/engine/model/lookup.js";
 import { BY_TIMEOUT, listExpired } from "../../src/engine/rules/questions/questions.js";
 import type { StepOutcome } from "../../src/engine/model/ports.js";
@@ -126,6 +126,11 @@ export class EngineHarness {
   }
 
   /** Takes an input as the runner does; the answer are the events of this input and of what it made possible. */
+  /** What a running attempt says. */
+  report(report: StepReport): readonly EngineEvent[] {
+    return this.submit({ kind: "report", report });
+  }
+
   submit(input: EngineInput): readonly EngineEvent[] {
     const events: EngineEvent[] = [];
     this.#fold(this.decide(input), events);
@@ -205,8 +210,8 @@ export class EngineHarness {
     const key = `${step.id}/${step.attempt}`;
     const isSpawning = step.kind === "command" || step.kind === "script";
     if (isSpawning && this.state.steps.get(step.id)?.process === undefined) {
-      this.submit({
-        kind: "spawned",
+      this.report({
+        type: "step_spawned",
         step: step.id,
         attempt: step.attempt,
         process: processOf(1, 1, "b"),

@@ -191,6 +191,7 @@ function recordCheckpoint(state: TaskState, event: EventOf<"checkpoint_recorded"
       atMs: event.atMs,
       position: state.position + 1,
       ...(event.note === undefined ? {} : { note: event.note }),
+      ...(event.request === undefined ? {} : { request: event.request }),
       ...(event.metadata === undefined ? {} : { metadata: event.metadata }),
     }),
   );

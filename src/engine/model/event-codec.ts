@@ -243,7 +243,16 @@ const SHAPES: { readonly [T in EngineEventType]: EventShape<T> } = {
   },
   checkpoint_recorded: {
     family: "checkpoint",
-    fields: { checkpointId: true, seq: true, phase: true, trigger: true, status: true, note: false, metadata: false },
+    fields: {
+      checkpointId: true,
+      seq: true,
+      phase: true,
+      trigger: true,
+      status: true,
+      note: false,
+      request: false,
+      metadata: false,
+    },
   },
   snapshot_written: {
     family: "snapshot",

@@ -198,7 +198,6 @@ export type EngineEvent = { readonly atMs: number; readonly decision?: Decision 
       readonly path: string;
       readonly visit: number;
       readonly phase: number;
-      /** Of a step. */
       readonly kind?: StepKind;
       readonly reason: string;
       /** Where a machine goes on. */
@@ -339,6 +338,7 @@ export type EngineEvent = { readonly atMs: number; readonly decision?: Decision 
       readonly trigger: Trigger;
       readonly status: "in_progress" | "paused" | "failed" | "completed";
       readonly note?: string;
+      readonly request?: string;
       readonly metadata?: JsonObject;
     }
   | {

@@ -11,12 +11,10 @@ import type { JsonObject, JsonValue } from "../../base/json.js";
 import type { RandomSource } from "../../base/random.js";
 import type { TemplateScope } from "../../definition/templates/templates.js";
 import type { WorkflowDefinition } from "../../definition/model/workflow.js";
-import type { Condition, Effects, Template, TemplateValue } from "../../definition/model/values.js";
+import type { Condition, Template, TemplateValue } from "../../definition/model/values.js";
 import type { TrackRecords } from "./confidence.js";
-import type { SubstepFailure } from "./call-events.js";
-import type { EngineEvent, ProcessRef, ServerProcess, TaskEnd, Usage } from "./events.js";
+import type { EngineEvent, EventOf, ServerProcess, TaskEnd } from "./events.js";
 import type { BlobRef, ValueRef } from "./value-ref.js";
-import type { TurnNotes } from "./turn-notes.js";
 import type { QuestionKind } from "./question.js";
 import type { QuestionOption } from "./question-option.js";
 import type { ControlMessage, StepOutcome } from "./ports.js";
@@ -142,48 +140,7 @@ export type EngineInput =
       readonly wishes?: DeferredEffects;
     }
   | ({ readonly kind: "server_spawned" | "server_ended" } & ServerProcess)
-  | { readonly kind: "spawned"; readonly step: StepId; readonly attempt: number; readonly process: ProcessRef }
-  | { readonly kind: "progress"; readonly step: StepId; readonly attempt: number; readonly report: JsonObject }
-  | {
-      readonly kind: "milestone";
-      readonly step: StepId;
-      readonly attempt: number;
-      readonly name: string;
-      readonly state: ValueRef;
-      readonly wishes?: DeferredEffects;
-    }
-  | {
-      readonly kind: "substep_intended";
-      readonly step: StepId;
-      readonly attempt: number;
-      readonly name: string;
-      readonly within?: string;
-    }
-  | {
-      readonly kind: "substep_failed";
-      readonly step: StepId;
-      readonly attempt: number;
-      readonly name: string;
-      readonly failure: SubstepFailure;
-    }
-  | {
-      readonly kind: "substep_completed";
-      readonly step: StepId;
-      readonly attempt: number;
-      readonly name: string;
-      readonly value: ValueRef;
-      readonly wishes?: DeferredEffects;
-    }
-  | {
-      readonly kind: "turn";
-      readonly step: StepId;
-      readonly attempt: number;
-      readonly value: ValueRef;
-      readonly usage?: Usage;
-      readonly notes?: TurnNotes;
-    }
-  /** A model is asked. */
-  | { readonly kind: "call_begun"; readonly step: StepId; readonly attempt: number; readonly asked: string }
+  | { readonly kind: "report"; readonly report: StepReport }
   /** A further call inside a step is about to begin. */
   | { readonly kind: "before_call"; readonly step: StepId; readonly attempt: number }
   /** A call of a tool waits for a person. */
@@ -193,23 +150,6 @@ export type EngineInput =
       readonly attempt: number;
       readonly wish: ApprovalWish;
       readonly input: JsonValue;
-    }
-  | {
-      readonly kind: "tool_intended";
-      readonly step: StepId;
-      readonly attempt: number;
-      readonly call: string;
-      readonly name: string;
-      readonly tool?: string;
-      readonly value: ValueRef;
-      readonly effects: Effects;
-    }
-  | {
-      readonly kind: "tool_completed";
-      readonly step: StepId;
-      readonly attempt: number;
-      readonly call: string;
-      readonly value: ValueRef;
     }
   | { readonly kind: "message"; readonly message: ControlMessage }
   /** The time returned by `nextDueAtMs` has come: retries, waits, expired questions, intervals, limits in time. */
@@ -251,6 +191,21 @@ export type EngineInput =
       readonly value?: JsonValue;
       readonly by: string;
     };
+
+type ReportType =
+  | "step_spawned"
+  | "progress_reported"
+  | "milestone_reached"
+  | "substep_intended"
+  | "substep_completed"
+  | "substep_failed"
+  | "call_begun"
+  | "tool_intended"
+  | "tool_completed";
+type Untimed<E> = E extends unknown ? Omit<E, "atMs" | "decision"> : never;
+
+/** What an attempt says while it runs: the event it becomes, if it is still the current one. Turns are numbered then. */
+export type StepReport = Untimed<EventOf<ReportType>> | Omit<EventOf<"turn_recorded">, "atMs" | "decision" | "turn">;
 
 /** Events to fold in order, or blobs that must be loaded first (then `decide` is asked the same again). */
 export type Decided = { readonly events: readonly EngineEvent[] } | { readonly needs: readonly BlobRef[] };

@@ -192,6 +192,8 @@ export interface CheckpointEntry {
   /** Journal record number of its `checkpoint_recorded` event; set by whoever folds from the journal. */
   readonly position: number;
   readonly note?: string;
+  /** Names the message that asked for it. */
+  readonly request?: string;
   readonly metadata?: JsonObject;
   readonly snapshot?: { readonly file: string; readonly sha256: string; readonly sizeBytes: number };
 }

@@ -41,6 +41,7 @@ export interface CheckpointRequest {
   readonly phase: number;
   readonly status?: EventOf<"checkpoint_recorded">["status"];
   readonly note?: string;
+  readonly request?: string | undefined;
   readonly metadata?: JsonObject;
 }
 
@@ -55,6 +56,7 @@ export function recordCheckpoint(choice: Choice, request: CheckpointRequest): Ev
     trigger: request.trigger,
     status: statusNow(choice.state, request.status ?? "in_progress"),
     ...(request.note === undefined ? {} : { note: request.note }),
+    ...(request.request === undefined ? {} : { request: request.request }),
     metadata: { ...request.metadata, memory_bytes: choice.context.memoryBytes },
   };
 }

@@ -14,11 +14,11 @@ import type { SubstepFailure } from "../model/call-events.js";
 import type { EngineEvent } from "../model/events.js";
 import type { ValueRef } from "../model/value-ref.js";
 import type { TurnNotes } from "../model/turn-notes.js";
-import type { EngineInput } from "../model/input.js";
+import type { EngineInput, StepReport } from "../model/input.js";
 import type { Sanitiser, StepSink, SubstepSink, EffectsSink } from "../model/ports.js";
 import type { StepEntry, TaskState } from "../model/state.js";
 import type { ChannelChange } from "../model/deferred-effects.js";
-import { ProgressThrottle, type ProgressReport } from "./progress-throttle.js";
+import { ProgressThrottle, readProgress, type ProgressReport } from "./progress-throttle.js";
 import { findValueFault } from "./value-size.js";
 import { EffectsBuffer } from "./effects-buffer.js";
 
@@ -56,7 +56,7 @@ export class Attempt {
     this.#deps = deps;
     this.#startedAtMs = deps.clock.monotonicMs();
     this.#lastSignMs = this.#startedAtMs;
-    this.#progress = new ProgressThrottle(deps.clock, (report) => void deps.post(this.#progressInput(report)));
+    this.#progress = new ProgressThrottle(deps.clock, (report) => this.#postProgress(report));
     this.#wishes = new EffectsBuffer(deps.state.channel);
     this.#wishes.merge(step.milestone?.wishes ?? {});
     this.sink = this.#createSink();
@@ -91,28 +91,40 @@ export class Attempt {
 
   #createSink(): StepSink {
     return {
-      spawned: (process) => this.#record({ kind: "spawned", process }),
+      spawned: (process) => this.#record({ type: "step_spawned", process }),
       alive: () => this.#touch(),
       progress: (report) => this.#takeProgress(report),
       milestone: async (name, state) =>
         this.#record({
-          kind: "milestone",
+          type: "milestone_reached",
           name: this.#deps.sanitiser.cleanText(name),
           state: await this.#store(state),
           ...wishesOf(this.#wishes),
         }),
       turn: async (value, usage, notes = {}) =>
-        this.#record({ kind: "turn", value: await this.#store(value), usage, notes: this.#cleanNotes(notes) }),
+        this.#record({
+          type: "turn_recorded",
+          value: await this.#store(value),
+          ...(usage === undefined ? {} : { usage }),
+          ...this.#cleanNotes(notes),
+        }),
       callBegun: (asked) => {
-        if (this.#closed === undefined) void this.#deps.post({ kind: "call_begun", ...this.#identity(), asked });
+        if (this.#closed === undefined) this.#post({ type: "call_begun", asked });
       },
       beforeCall: () => this.#ask({ kind: "before_call", ...this.#identity() }),
       wantApproval: async (wish, input) =>
         this.#ask({ kind: "approval_wanted", ...this.#identity(), wish, input: this.#clean(input) }),
-      toolIntended: async (call, { input, ...intent }) =>
-        this.#record({ kind: "tool_intended", call, ...intent, value: await this.#store(input) }),
+      toolIntended: async (call, { input, name, tool, effects }) =>
+        this.#record({
+          type: "tool_intended",
+          call,
+          name,
+          ...(tool === undefined ? {} : { tool }),
+          value: await this.#store(input),
+          effects,
+        }),
       toolCompleted: async (call, value) =>
-        this.#record({ kind: "tool_completed", call, value: await this.#store(value) }),
+        this.#record({ type: "tool_completed", call, value: await this.#store(value) }),
       ...this.#createWishSink(this.#wishes),
     };
   }
@@ -136,15 +148,15 @@ export class Attempt {
   }
 
   async #openSubstep(name: string, outer: EffectsBuffer, within: string | undefined): Promise<SubstepSink> {
-    await this.#record({ kind: "substep_intended", name, ...(within === undefined ? {} : { within }) });
+    await this.#record({ type: "substep_intended", name, ...(within === undefined ? {} : { within }) });
     const inner = new EffectsBuffer(this.#deps.state.channel, outer);
     const complete = async (value: JsonValue): Promise<void> => {
       const wished = wishesOf(inner);
-      await this.#record({ kind: "substep_completed", name, value: await this.#store(value), ...wished });
+      await this.#record({ type: "substep_completed", name, value: await this.#store(value), ...wished });
       outer.takeSubstep(name, wished.wishes);
     };
     const fail = (failure: SubstepFailure): Promise<void> =>
-      this.#record({ kind: "substep_failed", name, failure: this.#cleanFailure(failure) });
+      this.#record({ type: "substep_failed", name, failure: this.#cleanFailure(failure) });
     return { ...this.#createWishSink(inner, name), complete, fail };
   }
 
@@ -173,17 +185,23 @@ export class Attempt {
     this.#progress.take(report);
   }
 
-  #progressInput(report: JsonObject): EngineInput {
-    return { kind: "progress", ...this.#identity(), report: this.#deps.sanitiser.clean(report) as JsonObject };
+  #postProgress(report: JsonObject): void {
+    const progress = readProgress(this.#deps.sanitiser.clean(report) as JsonObject);
+    this.#post({ type: "progress_reported", ...progress });
+  }
+
+  /** For those who do not wait. */
+  #post(report: AttemptReport): void {
+    void this.#deps.post({ kind: "report", report: { ...report, ...this.#identity() } });
   }
 
   async #record(report: AttemptReport): Promise<void> {
     this.#requireOpen();
     this.#touch();
     this.#progress.flush();
-    const recorded = await this.#deps.submit({ ...report, ...this.#identity() });
+    const recorded = await this.#deps.submit({ kind: "report", report: { ...report, ...this.#identity() } });
     if (recorded.length === 0) throw this.#refusal("its step went on without it");
-    if (ALLOWS.has(report.kind)) this.#requireOpen();
+    if (ALLOWS.has(report.type)) this.#requireOpen();
   }
 
   async #store(value: JsonValue): Promise<ValueRef> {
@@ -248,17 +266,8 @@ function wishesOf(list: EffectsBuffer) {
   return wishes === undefined ? {} : { wishes };
 }
 
-type ReportKind =
-  | "spawned"
-  | "milestone"
-  | "substep_intended"
-  | "substep_completed"
-  | "substep_failed"
-  | "turn"
-  | "tool_intended"
-  | "tool_completed";
 type WithoutIdentity<T> = T extends unknown ? Omit<T, "step" | "attempt"> : never;
-type AttemptReport = WithoutIdentity<Extract<EngineInput, { kind: ReportKind }>>;
+type AttemptReport = WithoutIdentity<StepReport>;
 
 /** Reports that permit an act: an attempt that was closed meanwhile must not act on them. */
-const ALLOWS: ReadonlySet<ReportKind> = new Set<ReportKind>(["spawned", "substep_intended", "tool_intended"]);
+const ALLOWS: ReadonlySet<StepReport["type"]> = new Set(["step_spawned", "substep_intended", "tool_intended"]);

@@ -51,3 +51,14 @@ export class ProgressThrottle {
     this.#post(waiting);
   }
 }
+
+/** The fields that are what they should be; others are left out, a program may report anything. */
+export function readProgress({ fraction, message, partial, confidence, blocker }: JsonObject) {
+  return {
+    ...(typeof fraction === "number" ? { fraction } : {}),
+    ...(typeof message === "string" ? { message } : {}),
+    ...(partial === undefined ? {} : { partial: { inline: partial } }),
+    ...(typeof confidence === "number" && confidence >= 0 && confidence <= 1 ? { confidence } : {}),
+    ...(typeof blocker === "string" ? { blocker } : {}),
+  };
+}

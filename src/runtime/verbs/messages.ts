@@ -176,7 +176,7 @@ function notRunning(task: TaskStore, why: string): SplashdownError {
 async function findRequested(services: Services, task: TaskStore, id: string): Promise<string | undefined> {
   for (let attempt = 0; attempt < 20; attempt += 1) {
     const { folded } = await readState(services, task);
-    const requested = folded.state.checkpoints.findLast(({ metadata }) => metadata?.["request"] === id);
+    const requested = folded.state.checkpoints.findLast(({ request }) => request === id);
     if (requested?.snapshot !== undefined) return requested.checkpointId;
     await services.clock.sleep(POLL_MS);
   }

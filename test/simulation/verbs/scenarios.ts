@@ -224,7 +224,9 @@ export const SCENARIOS: readonly Scenario[] = [
     finish: async (place) => void (await place.goOn("t")),
     missing: async (place, { files }) => {
       const isWaiting = files.some((path) => path.includes("/t/checkpoints/control/request-"));
-      const isRecorded = [...(await eventsOf(place, "t")).values()].some((text) => text.includes('"request":"pause"'));
+      const isRecorded = [...(await eventsOf(place, "t")).values()].some((text) =>
+        text.includes('"effect":{"kind":"pause"'),
+      );
       return isWaiting || isRecorded ? undefined : "a pause was asked for, and nothing says so";
     },
     picture: pictureOfTasks,

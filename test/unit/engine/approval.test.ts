@@ -11,7 +11,7 @@ const WISH: ApprovalWish = { call: "1.1", tool: '["charge"]', label: "charge", i
 function wanting(wish = WISH): EngineHarness {
   const harness = new EngineHarness(workflow(machine("main", [model("agent", {})])), { perform: () => undefined });
   harness.start();
-  harness.submit({ kind: "turn", step: STEP, attempt: 1, value: { inline: { calls: [] } } });
+  harness.report({ type: "turn_recorded", step: STEP, attempt: 1, value: { inline: { calls: [] } } });
   want(harness, wish, 1);
   return harness;
 }

@@ -8,9 +8,9 @@ import { cli, machine, model, workflow } from "../../support/workflow-builder.js
 const ID = "main/ask@1.1" as StepId;
 const USAGE = { calls: 1, tokensIn: 10, tokensOut: 8, costMicroUsd: 18_000 };
 const begin = (harness: EngineHarness, attempt = 1): void =>
-  void harness.submit({ kind: "call_begun", step: ID, attempt, asked: "local/m" });
+  void harness.report({ type: "call_begun", step: ID, attempt, asked: "local/m" });
 const turn = (harness: EngineHarness, attempt = 1): void =>
-  void harness.submit({ kind: "turn", step: ID, attempt, value: { inline: "t" }, usage: USAGE });
+  void harness.report({ type: "turn_recorded", step: ID, attempt, value: { inline: "t" }, usage: USAGE });
 
 function asking(limits: object = {}, step = model("ask")): EngineHarness {
   const flow = workflow(machine("main", [step]), { limits: { maxIterations: 100, ...limits } });
@@ -89,7 +89,12 @@ describe("a call of a model that a kill cut off", () => {
     timed.performOne();
     expect(timed.state.totals).toMatchObject({ calls: 1, uncountedCalls: 1 });
     const agent = asking({}, cli("ask") as never);
-    agent.submit({ kind: "spawned", step: ID, attempt: 1, process: { pid: 1, startTicks: 1, bootId: "b" } as never });
+    agent.report({
+      type: "step_spawned",
+      step: ID,
+      attempt: 1,
+      process: { pid: 1, startTicks: 1, bootId: "b" } as never,
+    });
     begin(agent);
     expect(killed(agent).state.totals).toMatchObject({ calls: 1, uncountedCalls: 1 });
   });

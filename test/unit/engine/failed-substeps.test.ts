@@ -17,13 +17,13 @@ function ordering(): EngineHarness {
   return harness;
 }
 
-const report = (harness: EngineHarness, kind: "substep_intended" | "substep_failed", name: string, attempt = 1) =>
-  harness.submit({
-    kind,
+const report = (harness: EngineHarness, type: "substep_intended" | "substep_failed", name: string, attempt = 1) =>
+  harness.report({
+    type,
     step: STEP,
     attempt,
     name,
-    ...(kind === "substep_failed" ? { failure: FAILURE } : {}),
+    ...(type === "substep_failed" ? { failure: FAILURE } : {}),
   } as never);
 const fail = (harness: EngineHarness, name: string): void => {
   report(harness, "substep_intended", name);
@@ -53,7 +53,7 @@ describe("the failure of a sub-step", () => {
   it("[public B kin] stays where the function told a milestone after it", () => {
     const harness = ordering();
     fail(harness, "card");
-    harness.submit({ kind: "milestone", step: STEP, attempt: 1, name: "unpaid", state: { inline: null } });
+    harness.report({ type: "milestone_reached", step: STEP, attempt: 1, name: "unpaid", state: { inline: null } });
     harness.perform = () => failed();
     harness.performOne();
     expect(remembered(harness)).toEqual(["card"]);

@@ -71,7 +71,7 @@ describe("guidance", () => {
     tell(harness, "only b", { path: "main/b" });
     expect(findListeners(harness.state)).toEqual([[], []]);
     const { id: step } = harness.step("main/a");
-    harness.submit({ kind: "turn", step, attempt: 1, value: { inline: "t" }, notes: { guided: 1 } });
+    harness.report({ type: "turn_recorded", step, attempt: 1, value: { inline: "t" }, guided: 1 });
     goOn();
     expect(findListeners(harness.state)).toEqual([["main/a@1.1", "main/b@1.1"], ["main/b@1.1"]]);
   });

@@ -88,7 +88,7 @@ describe("hooks that run", () => {
     expect(never.finish().exitStatus).toBe(0);
     expect(never.performed.filter((name) => name.startsWith("on_start"))).toEqual(["on_start#2"]);
     const { id: step, attempt } = harness.running.find(({ name }) => name === "on_start")!;
-    harness.submit({ kind: "spawned", step, attempt, process: processOf(1, 1, "b") });
+    harness.report({ type: "step_spawned", step, attempt, process: processOf(1, 1, "b") });
     const begun = harness.crash();
     begun.resume();
     expect(begun.finish().exitStatus).toBe(0);

@@ -48,7 +48,7 @@ describe("the limit in time of a task that is killed again and again", () => {
       pass(harness, 700);
       // Progress: a step that is killed without any is parked sooner.
       const { id, attempt } = harness.step("main/slow");
-      harness.submit({ kind: "milestone", step: id, attempt, name: `m${kills}`, state: { inline: null } });
+      harness.report({ type: "milestone_reached", step: id, attempt, name: `m${kills}`, state: { inline: null } });
       harness = killed(harness);
     }
     expect(harness.openQuestions.map(({ kind }) => kind)).toEqual(["limit"]);

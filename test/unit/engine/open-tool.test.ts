@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Effects, OnUnknown } from "../../../src/definition/model/values.js";
-import type { EngineInput } from "../../../src/engine/model/input.js";
+import type { StepReport } from "../../../src/engine/model/input.js";
 import { done, EngineHarness, failed } from "../../support/engine-harness.js";
 import { machine, model, workflow } from "../../support/workflow-builder.js";
 
@@ -8,8 +8,8 @@ const STEP = "main/agent@1.1" as never;
 const flow = (onUnknown?: OnUnknown) =>
   workflow(machine("main", [model("agent", onUnknown === undefined ? {} : { onUnknown })]));
 
-const intended = (effects: Effects, attempt = 1): EngineInput => ({
-  kind: "tool_intended",
+const intended = (effects: Effects, attempt = 1): StepReport => ({
+  type: "tool_intended",
   step: STEP,
   attempt,
   call: "1.1",
@@ -22,8 +22,8 @@ const intended = (effects: Effects, attempt = 1): EngineInput => ({
 function killInTool(effects: Effects, onUnknown?: OnUnknown): EngineHarness {
   const harness = new EngineHarness(flow(onUnknown), { perform: () => undefined });
   harness.start();
-  harness.submit({ kind: "turn", step: STEP, attempt: 1, value: { inline: { calls: [] } } });
-  harness.submit(intended(effects));
+  harness.report({ type: "turn_recorded", step: STEP, attempt: 1, value: { inline: { calls: [] } } });
+  harness.report(intended(effects));
   return harness.crash(harness.events.length, { perform: () => done("end") });
 }
 
@@ -103,7 +103,7 @@ describe("a tool call that a crash left open", () => {
     const retry = { maxAttempts: 3, backoff: "fixed", delayMs: 0, delayMsMax: 0, jitter: 0 } as const;
     const harness = new EngineHarness(workflow(machine("main", [model("agent", { retry })])), {
       perform: (_step, _work, running) => {
-        running.submit(intended("external"));
+        running.report(intended("external"));
         return failed("too slow", { code: "STEP_TIMEOUT" });
       },
     });

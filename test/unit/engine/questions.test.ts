@@ -236,7 +236,7 @@ describe("FAULTS 17: a budget", () => {
     harness.start();
     const { id: step, attempt } = harness.running[0]!;
     expect(harness.submit({ kind: "before_call", step, attempt })).toEqual([]);
-    harness.submit({ kind: "turn", step, attempt, value: { inline: "one" }, usage: dear });
+    harness.report({ type: "turn_recorded", step, attempt, value: { inline: "one" }, usage: dear });
     harness.submit({ kind: "before_call", step, attempt });
     expect(harness.openQuestions.map(({ kind }) => kind)).toEqual(["limit"]);
     expect(harness.finish().exitStatus).toBe(21);

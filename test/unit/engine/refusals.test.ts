@@ -64,7 +64,7 @@ describe("refusals for a rate limit", () => {
     const harness: EngineHarness = new EngineHarness(workflow(machine("main", [model("a")])), {
       perform: (step) => {
         if (step.attempt === 3)
-          harness.submit({ kind: "turn", step: step.id, attempt: 3, value: { inline: { say: "half" } } });
+          harness.report({ type: "turn_recorded", step: step.id, attempt: 3, value: { inline: { say: "half" } } });
         return step.attempt > 4
           ? done("yes")
           : failed("429", { code: "MODEL_RATE_LIMITED", retryAtMs: harness.nowMs + 2 });

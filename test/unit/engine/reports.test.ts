@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { readProgress } from "../../../src/engine/runner/progress-throttle.js";
 import { done, EngineHarness } from "../../support/engine-harness.js";
 import { machine, model, workflow } from "../../support/workflow-builder.js";
 import { processOf } from "../../support/places.js";
@@ -13,19 +14,13 @@ describe("reports of a running step", () => {
   it("keep progress, partial output, confidence history and blockers", () => {
     const harness = running();
     const { id: step } = harness.step("main/a");
-    harness.submit({
-      kind: "progress",
-      step,
-      attempt: 1,
-      report: { fraction: 0.5, message: "half", partial: [1], confidence: 0.4 },
-    });
-    harness.submit({
-      kind: "progress",
-      step,
-      attempt: 1,
-      report: { confidence: 0.7, blocker: "no key", fraction: "x", junk: 1 },
-    });
-    harness.submit({ kind: "progress", step, attempt: 1, report: { confidence: 7 } });
+    const told = [
+      { fraction: 0.5, message: "half", partial: [1], confidence: 0.4 },
+      { confidence: 0.7, blocker: "no key", fraction: "x", junk: 1 },
+      { confidence: 7 },
+    ];
+    for (const progress of told)
+      harness.report({ type: "progress_reported", step, attempt: 1, ...readProgress(progress) });
     expect(harness.step("main/a")).toMatchObject({
       progress: { fraction: 0.5, message: "half" },
       partial: { inline: [1] },
@@ -37,9 +32,10 @@ describe("reports of a running step", () => {
   it("number turns, pair tool calls, and are forgotten when the step completes", () => {
     const harness = running();
     const { id: step } = harness.step("main/a");
-    for (const value of ["t1", "t2"]) harness.submit({ kind: "turn", step, attempt: 1, value: { inline: value } });
-    harness.submit({
-      kind: "tool_intended",
+    for (const value of ["t1", "t2"])
+      harness.report({ type: "turn_recorded", step, attempt: 1, value: { inline: value } });
+    harness.report({
+      type: "tool_intended",
       step,
       attempt: 1,
       call: "c",
@@ -47,7 +43,7 @@ describe("reports of a running step", () => {
       value: { inline: { q: 1 } },
       effects: "none",
     });
-    harness.submit({ kind: "tool_completed", step, attempt: 1, call: "c", value: { inline: "found" } });
+    harness.report({ type: "tool_completed", step, attempt: 1, call: "c", value: { inline: "found" } });
     expect(harness.of("turn_recorded").map((event) => event.turn)).toEqual([1, 2]);
     expect(harness.state.histories.get(step)?.tools.get("c")).toEqual({
       name: "grep",
@@ -64,8 +60,8 @@ describe("reports of a running step", () => {
     const harness = running();
     const { id: step } = harness.step("main/a");
     const fallback = { asked: "openai/big", answered: "ollama/small", why: "429" };
-    harness.submit({ kind: "turn", step, attempt: 1, value: { inline: "t1" }, notes: { fallback } });
-    harness.submit({ kind: "turn", step, attempt: 1, value: { inline: "t2" } });
+    harness.report({ type: "turn_recorded", step, attempt: 1, value: { inline: "t1" }, fallback });
+    harness.report({ type: "turn_recorded", step, attempt: 1, value: { inline: "t2" } });
     expect(harness.of("turn_recorded").map((event) => event.fallback)).toEqual([fallback, undefined]);
     harness.perform = () => done(1);
     harness.finish();
@@ -75,9 +71,9 @@ describe("reports of a running step", () => {
   it("are refused from a closed attempt", () => {
     const harness = running();
     const { id: step } = harness.step("main/a");
-    expect(harness.submit({ kind: "turn", step, attempt: 2, value: { inline: "t" } })).toEqual([]);
+    expect(harness.report({ type: "turn_recorded", step, attempt: 2, value: { inline: "t" } })).toEqual([]);
     harness.submit({ kind: "outcome", step, attempt: 1, outcome: done(1), durationMs: 1 });
-    expect(harness.submit({ kind: "spawned", step, attempt: 1, process: processOf(1, 1, "b") })).toEqual([]);
+    expect(harness.report({ type: "step_spawned", step, attempt: 1, process: processOf(1, 1, "b") })).toEqual([]);
   });
 
   it("change the channel: set, append, add", () => {

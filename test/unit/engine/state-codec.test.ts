@@ -22,9 +22,9 @@ function midway(): EngineHarness {
   harness.start();
   harness.performOne();
   const { id } = harness.step("main/b");
-  harness.submit({ kind: "turn", step: id, attempt: 1, value: { inline: "t" } });
-  harness.submit({
-    kind: "tool_intended",
+  harness.report({ type: "turn_recorded", step: id, attempt: 1, value: { inline: "t" } });
+  harness.report({
+    type: "tool_intended",
     step: id,
     attempt: 1,
     call: "c1",
@@ -32,7 +32,7 @@ function midway(): EngineHarness {
     value: { inline: {} },
     effects: "none",
   });
-  harness.submit({ kind: "substep_completed", step: id, attempt: 1, name: "s", value: { inline: 1 } });
+  harness.report({ type: "substep_completed", step: id, attempt: 1, name: "s", value: { inline: 1 } });
   harness.changeChannel({ op: "append", key: "log", value: "x" });
   harness.submit({
     kind: "ask",
@@ -59,7 +59,7 @@ describe("a state as text", () => {
     const captured = captureState(harness.state);
     const before = [...encodeCaptured(captured)].join("");
     harness.perform = () => done("later");
-    harness.submit({ kind: "turn", step: harness.step("main/b").id, attempt: 1, value: { inline: "t2" } });
+    harness.report({ type: "turn_recorded", step: harness.step("main/b").id, attempt: 1, value: { inline: "t2" } });
     harness.answer(harness.openQuestions[0]!, "y");
     harness.finish();
     expect([...encodeCaptured(captured)].join("")).toBe(before);

@@ -129,7 +129,7 @@ steps:
     expect(triggersOf(harness)).toEqual(["interval", "interval", "interval"]);
     harness.memoryFraction = 0.9;
     const { id: step, attempt } = harness.step("main/a");
-    for (let at = 0; at < 3; at += 1) harness.submit({ kind: "progress", step, attempt, report: { message: "on" } });
+    for (let at = 0; at < 3; at += 1) harness.report({ type: "progress_reported", step, attempt, message: "on" });
     expect(triggersOf(harness).filter((trigger) => trigger === "memory_pressure_high")).toHaveLength(1);
     expect(harness.state.totals.memoryPeakBytes).toBe(1_000);
   });

@@ -301,16 +301,16 @@ describe("a step that a crash left open", () => {
     const harness = new EngineHarness(workflow(machine("main", [model("a")])), { perform: () => undefined });
     harness.start();
     const { id } = harness.step("main/a");
-    harness.submit({
-      kind: "turn",
+    harness.report({
+      type: "turn_recorded",
       step: id,
       attempt: 1,
       value: { inline: "t1" },
       usage: { calls: 1, tokensIn: 5, tokensOut: 2 },
     });
-    harness.submit({ kind: "substep_intended", step: id, attempt: 1, name: "s" });
-    harness.submit({ kind: "substep_completed", step: id, attempt: 1, name: "s", value: { inline: 7 } });
-    harness.submit({ kind: "milestone", step: id, attempt: 1, name: "half", state: { inline: { at: 5 } } });
+    harness.report({ type: "substep_intended", step: id, attempt: 1, name: "s" });
+    harness.report({ type: "substep_completed", step: id, attempt: 1, name: "s", value: { inline: 7 } });
+    harness.report({ type: "milestone_reached", step: id, attempt: 1, name: "half", state: { inline: { at: 5 } } });
     const next = harness.crash(undefined, { perform: () => done("ok") });
     next.resume();
     expect(next.running.map((step) => step.attempt)).toEqual([2]);
@@ -368,7 +368,7 @@ describe("a step that crashes its process", () => {
   it("is not parked when it made progress in between", () => {
     const harness = crashes(5, (at) => {
       const step = at.step("main/a");
-      at.submit({ kind: "turn", step: step.id, attempt: step.attempt, value: { inline: "t" } });
+      at.report({ type: "turn_recorded", step: step.id, attempt: step.attempt, value: { inline: "t" } });
     });
     expect(harness.step("main/a").status).toBe("open");
     expect(harness.step("main/a").crashes).toBe(1);

@@ -233,7 +233,7 @@ describe("a specialist's report", () => {
     const harness = new EngineHarness(workflow(phases("main", [phase(1, "p", [model("a")])])), {
       perform: (step, _work, at) => {
         for (const confidence of [0.3, 0.6])
-          at.submit({ kind: "progress", step: step.id, attempt: step.attempt, report: { confidence } });
+          at.report({ type: "progress_reported", step: step.id, attempt: step.attempt, confidence });
         return done("x", { confidence: 0.9 });
       },
     });

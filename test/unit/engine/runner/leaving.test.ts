@@ -144,7 +144,7 @@ describe("leaving", () => {
     await room.start();
     for (const id of ["r1", "r1", "r2"]) room.send({ kind: "checkpoint", by: "ann", id });
     await room.flush();
-    expect(room.of("checkpoint_recorded").map(({ metadata }) => metadata?.["request"])).toEqual(["r1", "r2"]);
+    expect(room.of("checkpoint_recorded").map(({ request }) => request)).toEqual(["r1", "r2"]);
   });
 
   it("lets Ctrl+C cut a pause short, and says so", async () => {
