@@ -87,9 +87,12 @@ function createFaceVerbs(
       return whileOpen(await openTask(services, reference), ({ name }) => listSummaries(services, [name]));
     },
     running: () => [...services.running.values()].map((view) => view()),
-    show: async (reference) => {
+    show: async (reference, { at } = {}) => {
       const { viewTask, whileOpen } = await import("./tasks/reading.js");
-      return whileOpen(await openTask(services, reference), (task) => viewTask(services, task));
+      const { viewTaskAt } = await import("./tasks/past-standing.js");
+      return whileOpen(await openTask(services, reference), (task) =>
+        at === undefined ? viewTask(services, task) : viewTaskAt(services, task, at),
+      );
     },
     showStep: async (task, step) => (await import("./verbs/reports/step-detail.js")).readStep(services, task, step),
     questions: async (task) => (await import("./verbs/reports/open-questions.js")).listQuestions(services, task),

@@ -90,7 +90,8 @@ export interface Splashdown {
   list(task?: string): Promise<readonly TaskSummaryView[]>;
   /** What is under way in this process; nothing is read. */
   running(): readonly Faces.RunningView[];
-  show(task: string): Promise<TaskView>;
+  /** `at`: as the task stood right after that event, by its number. */
+  show(task: string, options?: { readonly at?: number }): Promise<TaskView>;
   /** One step by identity, path or name: what it was given, did and brought, with turns, calls, attempts and stderr. */
   showStep(task: string, step: string): Promise<StepDetailView>;
   /** Questions that nobody has answered, of one task or of all; the oldest first. */

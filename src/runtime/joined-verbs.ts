@@ -7,6 +7,7 @@
  */
 import { isErrorCode, messageOf, SplashdownError } from "../base/errors.js";
 import type { Splashdown } from "./contract.js";
+import { sortQuestions } from "./views/question-order.js";
 import type { Services } from "./services/services.js";
 
 type Act<T> = (verbs: Splashdown) => Promise<T>;
@@ -26,8 +27,10 @@ export function joinVerbs(own: Services, verbs: Splashdown, create: (services: S
     ...joinActing(joined),
     taskNames: async () => (await joined.all((at) => at.taskNames())).flat().sort(),
     list: (task) => (task === undefined ? listAll(joined) : first((at) => at.list(task))),
-    show: (task) => first((at) => at.show(task)),
+    show: (task, options) => first((at) => at.show(task, options)),
     showStep: (task, step) => first((at) => at.showStep(task, step)),
+    questions: (task) => (task === undefined ? listAllQuestions(joined) : first((at) => at.questions(task))),
+    graph: (of, format) => (typeof of === "string" ? verbs.graph(of, format) : first((at) => at.graph(of, format))),
     events: (task, options) => streamFirst(joined, task, options),
     metrics: (task) => (task === undefined ? verbs.metrics() : first((at) => at.metrics(task))),
     timeline: (task) => first((at) => at.timeline(task)),
@@ -112,6 +115,14 @@ function required<T>(view: T | undefined): T {
 
 async function listAll({ all }: Joined): ReturnType<Splashdown["list"]> {
   return (await all((at) => at.list())).flat().sort((a, b) => (a.task < b.task ? -1 : 1));
+}
+
+async function listAllQuestions({ all }: Joined): ReturnType<Splashdown["questions"]> {
+  const views = await all((at) => at.questions());
+  return {
+    questions: sortQuestions(views.flatMap(({ questions }) => questions)),
+    passed_over: views.flatMap(({ passed_over: passedOver }) => passedOver),
+  };
 }
 
 function joinActing({

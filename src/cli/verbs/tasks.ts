@@ -34,14 +34,17 @@ export function registerTasks(program: Command, deps: CliDeps): void {
     .option("--confidence", "how sure it is, by phase and specialist: claimed, measured, uncertain")
     .option("--timeline", "bars per step over time, with phases, decisions and checkpoints marked")
     .option("--svg <file>", "write the timeline as a picture to this file")
+    .option("--at <n>", "as the task stood right after event n (see events)", (text) => parseEventNumber("--at", text))
     .addHelpText("after", describeStatuses(READING_STATUSES))
     .action(async (...given: [string, string | undefined, ShowFlags, Command]) => {
       const [task, step, flags, command] = given;
       if (step !== undefined) return showStep(task, { step, flags, call: { command, deps } });
+      requireOneView(flags);
       if (flags.confidence === true) return showConfidence(task, { command, deps });
       if (flags.timeline === true || flags.svg !== undefined) return showTimeline(task, flags, { command, deps });
       await withSplashdown({ command, deps }, async ({ splashdown, print }) => {
-        print(await splashdown.show(task), (view, write) => formatTask(view, deps.streams, write));
+        const shown = splashdown.show(task, flags.at === undefined ? {} : { at: flags.at });
+        print(await shown, (view, write) => formatTask(view, deps.streams, write));
       });
     });
   program
@@ -49,7 +52,7 @@ export function registerTasks(program: Command, deps: CliDeps): void {
     .description("the events of a task, in order")
     .argument("<task>", "task name, id or workflow name")
     .option("--follow", "go on until its owner leaves; with --json one document per line")
-    .option("--from <n>", "first event number", parseEventNumber)
+    .option("--from <n>", "first event number", (text) => parseEventNumber("--from", text))
     .addHelpText("after", describeStatuses(READING_STATUSES))
     .action(async (task: string, flags: { follow?: boolean; from?: number }, command: Command) => {
       await withSplashdown({ command, deps }, async ({ splashdown, options }) => {
@@ -63,6 +66,14 @@ export function registerTasks(program: Command, deps: CliDeps): void {
 
 interface ShowFlags extends TimelineFlags {
   readonly confidence?: boolean;
+  readonly at?: number;
+}
+
+/** Errors: USAGE_INVALID. */
+function requireOneView({ at, ...others }: ShowFlags): void {
+  const [other] = Object.keys(others);
+  if (at !== undefined && other !== undefined)
+    throw new SplashdownError("USAGE_INVALID", `--at goes with no --${other}: it shows the whole task`);
 }
 
 async function showStep(
@@ -85,12 +96,12 @@ async function showConfidence(task: string, call: VerbCall): Promise<void> {
 }
 
 /** Errors: USAGE_INVALID. */
-function parseEventNumber(text: string): number {
+function parseEventNumber(flag: string, text: string): number {
   const number = Number(text);
   if (Number.isSafeInteger(number) && number >= 1) return number;
   throw new SplashdownError(
     "USAGE_INVALID",
-    `--from takes the number of an event, from 1, not ${JSON.stringify(text)}`,
+    `${flag} takes the number of an event, from 1, not ${JSON.stringify(text)}`,
   );
 }
 
@@ -105,6 +116,9 @@ function formatTask(view: TaskView, streams: Streams, write: CommandWriter): str
   return [
     `${colours.bold(view.task)}  ${colourStatus(colours, view.status)}${view.reason === undefined ? "" : `: ${cleanForTerminal(view.reason)}`}`,
     indent(`workflow ${view.workflow ?? "?"}, id ${view.workflow_id ?? "?"}${view.encrypted ? "" : ", NOT ENCRYPTED"}`),
+    ...(view.as_of === undefined
+      ? []
+      : [indent(colours.yellow(`as it stood after event ${view.as_of.event} of ${view.as_of.of}`))]),
     ...(view.residence === undefined ? [] : [indent(colours.yellow(cleanForTerminal(view.residence)))]),
     ...section("would run", (view.programs ?? []).map(indent)),
     ...formatCourse(view).map(indent),

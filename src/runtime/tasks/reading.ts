@@ -126,7 +126,7 @@ export async function viewTask(services: Services, task: TaskStore): Promise<Tas
   );
   const lost = await describeLostAnswers(opened, unanswered);
   return {
-    ...viewStanding(folded, status),
+    ...viewStanding(state, status),
     task: task.name,
     workflow_id: vault.taskId,
     folder: task.deliverablesFolder,
@@ -177,7 +177,7 @@ export async function viewQuestions({ task, vault }: OpenedTask, state: TaskStat
 }
 
 /** What the state alone tells. */
-function viewStanding({ state }: FoldedTask, status: string) {
+export function viewStanding(state: TaskState, status: string) {
   const { task } = state;
   return {
     status,

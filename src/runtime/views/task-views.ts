@@ -181,6 +181,8 @@ export interface TaskView extends TaskSummaryView {
     readonly checkpoint_id: string;
     readonly seq: number;
   };
+  /** The task as it stood right after this event; `of` is the number of its last event. Absent: as it stands now. */
+  readonly as_of?: { readonly event: number; readonly of: number };
   readonly folder: string;
   readonly owner?: JsonObject;
   /** The command, or the program, that goes on; absent where an answer is needed first, or nothing is left to do. */

@@ -61,6 +61,9 @@ describe("a workflow's own store", () => {
     const file = write(folder, "workflow: {name: flow, checkpoint: {path: kept}}", GATE);
     const { task } = await (await open(folder)).run({ workflow: file });
     const later = await open(folder);
+    expect((await later.questions()).questions).toMatchObject([{ task, question: { text: "Go on?" } }]);
+    expect(await later.graph({ task })).toMatchObject({ task, workflow: "flow" });
+    expect(await later.show(task, { at: 1 })).toMatchObject({ task, as_of: { event: 1 }, steps: [] });
     await later.answer({ task, answer: "yes!" });
     expect(await later.resume({ task })).toMatchObject({ task, status: "done" });
     const [first] = await later.checkpoints.list(task);

@@ -7,6 +7,7 @@ import { openReadable, TASKS_AT_ONCE } from "../../keychain/readable-tasks.js";
 import type { Services } from "../../services/services.js";
 import { findTask } from "../../tasks/finding.js";
 import { openTask, viewQuestions, whileOpen } from "../../tasks/reading.js";
+import { sortQuestions } from "../../views/question-order.js";
 import type { OpenQuestionView, QuestionsView } from "../../views/face-views.js";
 
 /**
@@ -18,7 +19,7 @@ import type { OpenQuestionView, QuestionsView } from "../../views/face-views.js"
 export async function listQuestions(services: Services, reference?: string): Promise<QuestionsView> {
   if (reference !== undefined) {
     const task = await findTask(services, reference, "read");
-    return sortByAge(await whileOpen(task, () => readQuestions(services, task)), []);
+    return { questions: sortQuestions(await whileOpen(task, () => readQuestions(services, task))), passed_over: [] };
   }
   const tasks: TaskStore[] = [];
   for await (const task of openReadable(services)) tasks.push(task);
@@ -30,14 +31,7 @@ export async function listQuestions(services: Services, reference?: string): Pro
       return [];
     }),
   );
-  return sortByAge(found.flat(), passedOver);
-}
-
-function sortByAge(questions: readonly OpenQuestionView[], passedOver: QuestionsView["passed_over"]): QuestionsView {
-  const byAge = questions.toSorted(
-    (a, b) => Date.parse(a.question.opened_at) - Date.parse(b.question.opened_at) || (a.task < b.task ? -1 : 1),
-  );
-  return { questions: byAge, passed_over: passedOver };
+  return { questions: sortQuestions(found.flat()), passed_over: passedOver };
 }
 
 async function readQuestions(services: Services, task: TaskStore): Promise<OpenQuestionView[]> {
