@@ -91,8 +91,7 @@ export class RunnerRoom {
       state: this.state,
       ports: this.#createPorts(),
       templates: { renderValue, renderText, evaluateCondition },
-      sleepMsMax: options.sleepMsMax ?? Infinity,
-      drawsPicture: options.drawsPicture,
+      limits: { sleepMsMax: options.sleepMsMax ?? Infinity, drawsPicture: options.drawsPicture === true },
     });
   }
 

@@ -46,7 +46,17 @@ export interface TemplateEngine {
   evaluateCondition(condition: Condition, scope: TemplateScope, options?: { readonly random?: () => number }): boolean;
 }
 
-export interface DecideContext {
+/** What the owner of a task has said of its run: the same at every choice. */
+export interface RunLimits {
+  /** True for a step that a person wants to stop before. */
+  readonly isBreakpoint?: ((path: string) => boolean) | undefined;
+  /** A picture of the task is among its deliverables when it has ended. */
+  readonly drawsPicture?: boolean;
+  /** Longest wait that is slept out in this process; a longer one ends it with status 75. Infinity with `--wait`. */
+  readonly sleepMsMax: number;
+}
+
+export interface DecideContext extends RunLimits {
   readonly templates: TemplateEngine;
   /** Already clamped: never before `state.atMs`. */
   readonly nowMs: number;
@@ -55,14 +65,8 @@ export interface DecideContext {
   readonly random: RandomSource;
   /** Large values loaded so far; what is missing is asked for with `needs`. */
   readonly blob: (ref: BlobRef) => JsonValue | undefined;
-  /** True for a step that a person wants to stop before. */
-  readonly isBreakpoint?: (path: string) => boolean;
-  /** A picture of the task is among its deliverables when it has ended. */
-  readonly drawsPicture?: boolean;
   readonly memoryFraction: number;
   readonly memoryBytes: number;
-  /** Longest wait that is slept out in this process; a longer one ends it with status 75. Infinity with `--wait`. */
-  readonly sleepMsMax: number;
 }
 
 export interface Rollback {

@@ -17,7 +17,7 @@ import { decide } from "../decide.js";
 import type { EngineEvent, EventOf } from "../model/events.js";
 import { evolve } from "../fold/evolve.js";
 import { stateOf } from "../fold/restore-state.js";
-import type { DecideContext, EngineInput, TemplateEngine } from "../model/input.js";
+import type { DecideContext, EngineInput, RunLimits, TemplateEngine } from "../model/input.js";
 import type { EnginePorts } from "../model/ports.js";
 import type { TaskState } from "../model/state.js";
 import { Mailbox } from "./mailbox.js";
@@ -29,9 +29,7 @@ export interface DecisionsDeps {
   /** The task's clock less the wall. */
   readonly aheadMs: () => number;
   readonly templates: TemplateEngine;
-  readonly sleepMsMax: number;
-  readonly isBreakpoint?: ((path: string) => boolean) | undefined;
-  readonly drawsPicture?: boolean | undefined;
+  readonly limits: RunLimits;
   readonly values: LargeValues;
   /** False while nothing new may start. */
   readonly mayStart: () => boolean;
@@ -129,7 +127,7 @@ export class Decisions {
   }
 
   #createContext(loaded: ReadonlyMap<string, JsonValue>): DecideContext {
-    const { state, ports, aheadMs, templates, sleepMsMax, values, isBreakpoint, drawsPicture } = this.#deps;
+    const { state, ports, aheadMs, templates, values, limits } = this.#deps;
     const memory = ports.memory();
     return {
       nowMs: Math.max(ports.clock.nowMs(), state.atMs),
@@ -139,9 +137,7 @@ export class Decisions {
       templates,
       memoryFraction: memory.fraction,
       memoryBytes: memory.residentBytes,
-      sleepMsMax,
-      drawsPicture: drawsPicture === true,
-      ...(isBreakpoint === undefined ? {} : { isBreakpoint }),
+      ...limits,
     };
   }
 

@@ -15,7 +15,7 @@
 import { EXIT_STATUS } from "../../base/error-table.js";
 import { errorCodeOf, SplashdownError } from "../../base/errors.js";
 import type { EngineEvent, EventOf, ServerProcess, TaskEnd } from "../model/events.js";
-import type { EngineInput, TemplateEngine } from "../model/input.js";
+import type { EngineInput, RunLimits, TemplateEngine } from "../model/input.js";
 import { isPerformed } from "../model/lookup.js";
 import type { ControlMessage, EnginePorts } from "../model/ports.js";
 import { digestQuestion } from "../rules/questions/asked.js";
@@ -36,12 +36,7 @@ export interface RunnerOptions {
   readonly state: TaskState;
   readonly ports: EnginePorts;
   readonly templates: TemplateEngine;
-  /** Longest wait slept out here; Infinity with `--wait`. */
-  readonly sleepMsMax: number;
-  /** Steps to stop before. */
-  readonly isBreakpoint?: ((path: string) => boolean) | undefined;
-  /** A picture of the task is among its deliverables when it has ended. */
-  readonly drawsPicture?: boolean | undefined;
+  readonly limits: RunLimits;
 }
 
 export interface LeaveRequest {
@@ -84,7 +79,7 @@ export class TaskRunner {
     this.#reject = reject;
   });
 
-  constructor({ state, ports: given, templates, sleepMsMax, isBreakpoint, drawsPicture }: RunnerOptions) {
+  constructor({ state, ports: given, templates, limits }: RunnerOptions) {
     const clock = createTaskClock({ clock: given.clock, lastAtMs: state.atMs, log: given.log });
     const ports = { ...given, clock };
     const abandon = (error: unknown): void => this.#abandon(error);
@@ -114,9 +109,7 @@ export class TaskRunner {
       ports,
       aheadMs: () => clock.aheadMs(),
       templates,
-      sleepMsMax,
-      isBreakpoint,
-      drawsPicture,
+      limits,
       values,
       mayStart: () => this.#leaving === undefined,
       capture: (event) => snapshots.capture(event),

@@ -11,7 +11,6 @@ import { LIMITS } from "../../base/limits.js";
 import { requireValues } from "../../checkpoint/named-values.js";
 import type { EffectiveSettings } from "../../definition/settings/settings.js";
 import type { LoadedWorkflow } from "../../definition/model/loaded-workflow.js";
-import type { OnUnknown } from "../../definition/model/values.js";
 import type { EngineInput, Rollback } from "../../engine/model/input.js";
 import { createState, type TaskState } from "../../engine/model/state.js";
 import { requireNoClaimant, requireOwnerGone } from "../../recovery/liveness.js";
@@ -22,14 +21,13 @@ import { anchoredPosition, replaceAnchor } from "../../vault/anchor.js";
 import type { AuditNote } from "../audit/audit-trail.js";
 import { loadTrackRecords } from "./calibration.js";
 import type { RunView } from "../views/task-views.js";
-import { policiesOf, type UnknownAnswer } from "./answer-flags.js";
+import { policiesOf } from "./answer-flags.js";
+import type { Execution } from "./execution.js";
 import { notStarted } from "../keychain/unopened-task.js";
 import { readOrphans } from "./orphan-results.js";
-import type { Presets } from "./preset-answers.js";
 import { whileOwning, type Presence, type PresenceDeps } from "./presence.js";
 import { openWith, readAnchor, type OpenedTask } from "../tasks/reading.js";
 import { requireOneHome, settleHome } from "../tasks/residence.js";
-import { breakpointsOf } from "../tasks/breakpoints.js";
 import { viewRun } from "./run-view.js";
 import type { Services } from "../services/services.js";
 import { runSession, type SessionOptions } from "./task-session.js";
@@ -40,15 +38,7 @@ const ROOM_MIB = (2 * LIMITS.ballastBytes) / 1024 / 1024;
 export interface StartOptions {
   readonly workflow: LoadedWorkflow;
   readonly settings: EffectiveSettings;
-  /** What flags say of steps of unknown outcome. */
-  readonly unknown: Readonly<Record<string, UnknownAnswer>>;
-  readonly presets: Presets;
-  readonly wait: boolean | undefined;
-  readonly signal: AbortSignal | undefined;
-  /** Steps to stop before, by path or name. */
-  readonly breakAt?: readonly string[] | undefined;
-  /** Flag `--on-unknown`. */
-  readonly onUnknown?: OnUnknown;
+  readonly execution: Execution;
   /** Called once the start of a new task is durable. */
   readonly onBegun?: () => void;
   readonly notices?: readonly string[];
@@ -95,8 +85,9 @@ async function requireUnborn(services: Services, options: NewTask): Promise<numb
  */
 export async function awaitClaimant(
   { clock }: Services,
-  { task, signal }: Pick<NewTask, "task"> & Partial<Pick<NewTask, "signal">>,
+  { task, execution }: Pick<NewTask, "task"> & Partial<Pick<NewTask, "execution">>,
 ): Promise<number> {
+  const signal = execution?.signal;
   const claimed = Math.max(0, ...(await task.segments()).map(({ epoch }) => epoch));
   const waiting = { task, clock, ...(signal === undefined ? {} : { signal }) };
   if (claimed > 0) await requireNoClaimant({ ...waiting, epoch: claimed });
@@ -112,11 +103,11 @@ async function startInput(
   { task, vault }: OpenedTask,
   options: StartOptions & { readonly inputs: JsonObject },
 ): Promise<Extract<EngineInput, { kind: "start" }>> {
-  const { workflow, settings, inputs, onUnknown } = options;
+  const { workflow, settings, inputs, execution } = options;
   const trackRecords = await loadTrackRecords(services, workflow.definition, settings);
   return {
     kind: "start",
-    onUnknown,
+    onUnknown: execution.onUnknown,
     taskId: vault.taskId as TaskId,
     name: task.name,
     definition: workflow.definition,
@@ -160,7 +151,9 @@ export interface ContinueOptions extends StartOptions {
 export async function continueTask(services: Services, options: ContinueOptions): Promise<RunView> {
   const { opened, by, notices } = options;
   const restored = await whileOwning(presenceDeps(services, opened.task), async (presence) => {
-    const taken = await takeOver(services, { ...options, isToGoOn: (state) => isToRun(options, state) }, presence);
+    const { signal } = options.execution;
+    const isToGoOn = (state: TaskState) => isToRun(options, state);
+    const taken = await takeOver(services, { ...options, signal, isToGoOn }, presence);
     await runOn(services, options, taken);
     return taken;
   });
@@ -201,13 +194,12 @@ interface Beginning extends Pick<
 }
 
 async function runWith(services: Services, options: StartOptions, beginning: Beginning): Promise<void> {
-  const { workflow, settings, unknown, presets, wait, signal, onBegun } = options;
+  const { workflow, settings, execution, onBegun } = options;
   const { opened, input, ...standing } = beginning;
   const { task, vault } = opened;
-  const said = { workflow, settings, unknown, presets, wait, signal, onBegun, isBreakpoint: breakpointsOf(options) };
   const templates = await services.templates();
   try {
-    await runSession({ services, task, vault, templates, ...standing, ...said }, input);
+    await runSession({ services, task, vault, templates, ...standing, workflow, settings, execution, onBegun }, input);
   } catch (error) {
     throw nameTask(error, task.name);
   }
@@ -282,8 +274,8 @@ async function resumedInput(
     ...(options.acceptedDefinition ? { definition: workflow.definition } : {}),
     orphans: await readOrphans(opened, restored.orphans),
     uncertain: restored.uncertain,
-    ...(options.onUnknown === undefined ? {} : { onUnknown: options.onUnknown }),
-    onUnknownOf: policiesOf(options.unknown),
+    ...(options.execution.onUnknown === undefined ? {} : { onUnknown: options.execution.onUnknown }),
+    onUnknownOf: policiesOf(options.execution.unknown),
     byPerson: options.byPerson,
     ...(options.goBack === undefined ? {} : { goBack: options.goBack }),
     maxRecoveryAttempts: settings.recovery_config.max_recovery_attempts,
@@ -295,19 +287,11 @@ async function resumedInput(
 
 export interface TakeOverOptions extends Pick<
   ContinueOptions,
-  | "opened"
-  | "settings"
-  | "signal"
-  | "takeOver"
-  | "hasNoRecords"
-  | "acceptLoss"
-  | "isToGoOn"
-  | "known"
-  | "here"
-  | "newHere"
+  "opened" | "settings" | "takeOver" | "hasNoRecords" | "acceptLoss" | "isToGoOn" | "known" | "here" | "newHere"
 > {
   /** Whether a person named the task; absent: it is only tended, and stays as new here as it was. */
   readonly byPerson?: boolean | undefined;
+  readonly signal: AbortSignal | undefined;
 }
 
 /** Makes sure that nobody owns the task, restores it and claims it. */

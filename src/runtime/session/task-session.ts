@@ -32,14 +32,14 @@ import { keepClaims } from "./calibration.js";
 import { createCleanLog } from "./clean-log.js";
 import { FolderInbox, type ControlDeps } from "../mailbox/control.js";
 import { createDeliverableWriter } from "./deliverables.js";
-import type { UnknownAnswer } from "./answer-flags.js";
+import type { Execution } from "./execution.js";
 import { HeldBack } from "./held-back.js";
 import { observeInto } from "./observer.js";
 import { createPerformerDeps, openToolServers } from "./performer-deps.js";
-import type { Presets } from "./preset-answers.js";
 import { viewRunning } from "./running-view.js";
 import { createSanitiser } from "./sanitiser.js";
 import type { Services } from "../services/services.js";
+import { breakpointsOf } from "../tasks/breakpoints.js";
 import { watchForNothingLeft } from "./nothing-left.js";
 import type { ToolServers } from "../../agents/outcome/connected-server.js";
 
@@ -57,13 +57,8 @@ export interface SessionOptions {
   readonly workflow: LoadedWorkflow;
   /** Effective for this task: sealed at its start, or as it starts. */
   readonly settings: EffectiveSettings;
-  /** Answers given ahead, by step. */
-  readonly unknown: Readonly<Record<string, UnknownAnswer>>;
-  readonly presets: Presets;
+  readonly execution: Execution;
   readonly templates: TemplateEngine;
-  readonly wait: boolean | undefined;
-  readonly signal: AbortSignal | undefined;
-  readonly isBreakpoint?: ((path: string) => boolean) | undefined;
   /** Called once the start of a new task is durable. */
   readonly onBegun?: (() => void) | undefined;
   /** The journal's header is durable, and nothing was recorded yet. */
@@ -76,9 +71,6 @@ export interface SessionEnd {
   readonly closed: EventOf<"task_closed">;
   readonly state: TaskState;
 }
-
-/** Longest wait slept out where nothing is said of it. */
-const SLEEP_MS_MAX = 60_000;
 
 /**
  * Runs the task to the end of this process's part.
@@ -135,7 +127,8 @@ class TaskSession {
   #isDiscarding = false;
 
   constructor(options: SessionOptions, journal: JournalWriter) {
-    const { services, task, vault, workflow, unknown, presets } = options;
+    const { services, task, vault, workflow, execution } = options;
+    const { unknown, presets, sleepMsMax, breakAt } = execution;
     this.#options = options;
     this.#journal = journal;
     this.#anchor = new AnchorKeeper({ services, task, vault, journal });
@@ -155,10 +148,12 @@ class TaskSession {
       state: options.state,
       ports: this.#createPorts(),
       templates: options.templates,
-      sleepMsMax: sleepMsMaxOf(options.wait),
-      isBreakpoint: options.isBreakpoint,
-      // A store in memory leaves nothing behind that was not asked for.
-      drawsPicture: services.store.manifest.durable,
+      limits: {
+        sleepMsMax,
+        isBreakpoint: breakpointsOf({ workflow, breakAt }),
+        // A store in memory leaves nothing behind that was not asked for.
+        drawsPicture: services.store.manifest.durable,
+      },
     });
     this.#desk = new AnswerCoordinator({
       control,
@@ -174,7 +169,8 @@ class TaskSession {
   async run(first: Extract<EngineInput, { kind: "start" | "resumed" }>): Promise<EventOf<"task_closed">> {
     await this.#requireRoom();
     await this.#inbox.load();
-    const { checkpointFirst, signal, services, task, state } = this.#options;
+    const { checkpointFirst, execution, services, task, state } = this.#options;
+    const { signal } = execution;
     if (checkpointFirst !== undefined) this.#inbox.push({ kind: "checkpoint", note: checkpointFirst, by: "recovery" });
     const leave = (): void => this.#leave(signal?.reason);
     if (signal?.aborted === true) leave();
@@ -340,11 +336,6 @@ class TaskSession {
       }),
     });
   }
-}
-
-function sleepMsMaxOf(wait: boolean | undefined): number {
-  if (wait === undefined) return SLEEP_MS_MAX;
-  return wait ? Infinity : 0;
 }
 
 /** `async_writes: false`: the next step waits for every snapshot file. */

@@ -22,11 +22,12 @@ import type { PlanView } from "../views/past-views.js";
 import type { RunView } from "../views/task-views.js";
 import type { RecoverOptions, RecoverView, ResumeOptions } from "../views/verb-views.js";
 import { findTask, findTaskOfCheckpoint } from "../tasks/finding.js";
-import { ANY_STEP, answerOpenQuestions, parseUnknownFlags, requireKnownSteps } from "../session/answer-flags.js";
+import { ANY_STEP, answerOpenQuestions, requireKnownSteps } from "../session/answer-flags.js";
 import { prepareRollback } from "./rollback.js";
 import { findAnswered, findBlocking, shouldResume } from "./find-resumable.js";
 import { planResume } from "./plan.js";
-import { presetsOf, requireKnownGates } from "../session/preset-answers.js";
+import { readExecution, type Execution } from "../session/execution.js";
+import { requireKnownGates } from "../session/preset-answers.js";
 import { explainEmpty, readState, whileOpen, type OpenedTask } from "../tasks/reading.js";
 import { findReserve, requireOwnName } from "../tasks/residence.js";
 import { requireFunctionsHere } from "../session/required-functions.js";
@@ -56,10 +57,11 @@ export async function resumeTask(services: Services, options: ResumeOptions): Pr
     const current = from === undefined ? now : await standBack(services, now, from);
     if (options.planOnly === true) return current.plan;
     if (current.goBack === undefined && !isOpenEnded(current.state)) return viewEnded(services, current);
-    requireKnownSteps(current.state, parseUnknownFlags(options.unknown));
+    const execution = readExecution(options);
+    requireKnownSteps(current.state, execution.unknown);
     const isRefused = current.now.isChanged && options.acceptChanges !== true;
     if (!isRefused) await requireRunnable(services, current);
-    const presets = presetsOf(options);
+    const { presets } = execution;
     requireKnownGates(current.now.workflow.definition, presets, current.state);
     options.onPlan?.(current.plan);
     if (isRefused) return refuseChange(services, current);
@@ -146,13 +148,9 @@ async function standBack(services: Services, current: CurrentTask, from: string)
 }
 
 /** After going back `--on-unknown` speaks of what acted before, too. */
-function answersOf(
-  { unknown, onUnknown }: GoingOn["options"],
-  goBack: Rollback | undefined,
-): ReturnType<typeof parseUnknownFlags> {
-  const given = parseUnknownFlags(unknown);
-  if (goBack === undefined || onUnknown === undefined || onUnknown === "ask") return given;
-  return { [ANY_STEP]: { answer: onUnknown }, ...given };
+function answersOf({ unknown, onUnknown }: Execution, goBack: Rollback | undefined): Execution["unknown"] {
+  if (goBack === undefined || onUnknown === undefined || onUnknown === "ask") return unknown;
+  return { [ANY_STEP]: { answer: onUnknown }, ...unknown };
 }
 
 interface GoingOn {
@@ -166,6 +164,7 @@ function goOn(
   { opened, state, known, now, goBack }: CurrentTask,
   { by, byPerson, options }: GoingOn,
 ): Promise<RunView> {
+  const execution = readExecution(options);
   return continueTask(services, {
     opened,
     known,
@@ -178,16 +177,11 @@ function goOn(
       goBack !== undefined || (byPerson ? isOpenEnded(found) : shouldResume(opened, found, services.clock.nowMs())),
     workflow: now.workflow,
     settings: sealedSettings(state, services.settings),
-    unknown: answersOf(options, goBack),
-    presets: presetsOf(options),
-    wait: options.wait,
-    signal: options.signal,
-    breakAt: options.breakAt,
+    execution: { ...execution, unknown: answersOf(execution, goBack) },
     takeOver: options.takeOver ?? false,
     acceptLoss: options.acceptLoss ?? false,
     acceptedDefinition: now.isChanged && options.acceptChanges === true,
     notices: now.notices,
-    ...(options.onUnknown === undefined ? {} : { onUnknown: options.onUnknown }),
   });
 }
 

@@ -20,7 +20,7 @@ import { startTask, continueTask, type StartOptions } from "../session/start-tas
 import type { RunView } from "../views/task-views.js";
 import type { RunOptions } from "../views/verb-views.js";
 import { requireNotTrashed } from "../tasks/finding.js";
-import { answerOpenQuestions, parseUnknownFlags, requireKnownSteps } from "../session/answer-flags.js";
+import { answerOpenQuestions, requireKnownSteps } from "../session/answer-flags.js";
 import {
   describeDifference,
   findUnfinished,
@@ -33,7 +33,8 @@ import { hasNoRecords } from "../keychain/unopened-task.js";
 import { breakpointsOf } from "../tasks/breakpoints.js";
 import { deriveStatus, readState, whileOpen, type OpenedTask } from "../tasks/reading.js";
 import { findReserve, requireOneHome } from "../tasks/residence.js";
-import { presetsOf, requireKnownGates } from "../session/preset-answers.js";
+import { readExecution } from "../session/execution.js";
+import { requireKnownGates } from "../session/preset-answers.js";
 import { viewRun } from "../session/run-view.js";
 import { requireFunctions } from "../session/required-functions.js";
 import { joinStartQueue } from "../session/start-queue.js";
@@ -55,20 +56,16 @@ export async function runWorkflow(own: Services, options: RunOptions): Promise<R
   const calledAtMs = own.clock.nowMs() - (options.askedMsAgo ?? 0);
   const { workflow, settings, inputs } = await prepareWorkflow(own, options);
   const services = await own.places.of(own, workflow.definition);
+  const execution = readExecution(options);
   // Refused before anything is made.
-  breakpointsOf({ workflow, breakAt: options.breakAt });
+  breakpointsOf({ workflow, breakAt: execution.breakAt });
   const prepared: Prepared = {
     workflow,
     settings,
     inputs,
     options,
     calledAtMs,
-    unknown: parseUnknownFlags(options.unknown),
-    presets: presetsOf(options),
-    wait: options.wait,
-    signal: options.signal,
-    breakAt: options.breakAt,
-    ...(options.onUnknown === undefined ? {} : { onUnknown: options.onUnknown }),
+    execution,
   };
   if (options.fresh === true) requireGates(prepared);
   await requireFunctions(services, workflow);
@@ -77,13 +74,13 @@ export async function runWorkflow(own: Services, options: RunOptions): Promise<R
 }
 
 /** Errors: USAGE_INVALID for an answer to what is no gate, and no question of the task that goes on. */
-function requireGates({ workflow, presets }: Prepared, state?: TaskState): void {
-  requireKnownGates(workflow.definition, presets, state);
+function requireGates({ workflow, execution }: Prepared, state?: TaskState): void {
+  requireKnownGates(workflow.definition, execution.presets, state);
 }
 
 /** Whoever begins the same at the same moment waits until this one has begun, and finds it then. */
 async function runUnnamed(services: Services, prepared: Prepared): Promise<RunView> {
-  const leave = await joinStartQueue(services, prepared, prepared.signal);
+  const leave = await joinStartQueue(services, prepared, prepared.execution.signal);
   try {
     const { unfinished, passedOver } = await findUnfinished(services, prepared, prepared.calledAtMs);
     const [only, second] = unfinished;
@@ -179,11 +176,11 @@ async function goOnOrTell(services: Services, candidate: Candidate, prepared: Pr
   if (!isOpenEnded(state) || hasBegunBeside(services, state, prepared))
     return viewCurrent(services, candidate, prepared);
   if (state.task !== undefined) await requireKnownHere(services, opened, prepared);
-  requireKnownSteps(state, prepared.unknown);
+  requireKnownSteps(state, prepared.execution.unknown);
   await answerOpenQuestions(
     services,
     { opened, state },
-    { unknown: prepared.options.unknown, presets: prepared.presets },
+    { unknown: prepared.options.unknown, presets: prepared.execution.presets },
   );
   if (!(await isToGoOn(services, candidate, prepared))) return viewCurrent(services, candidate, prepared);
   return goOn(services, candidate, prepared);
@@ -211,13 +208,15 @@ function hasBegunBeside(services: Services, state: TaskState, { options, calledA
 }
 
 async function isToGoOn(services: Services, { state, ...opened }: Candidate, prepared: Prepared): Promise<boolean> {
-  const isSaid = Object.keys(prepared.unknown).length > 0 || (prepared.onUnknown ?? "ask") !== "ask";
+  const isSaid =
+    Object.keys(prepared.execution.unknown).length > 0 || (prepared.execution.onUnknown ?? "ask") !== "ask";
   if (!isSaid && isLeftToPerson(state, prepared)) return false;
   if (await shouldResume(opened, state, services.clock.nowMs())) return true;
   const { status, resumable, resumeAtMs } = state.task ?? {};
   if (status === "failed") return resumable === true;
   return (
-    (status === "waiting" && isSaid) || (status === "paused" && resumeAtMs !== undefined && prepared.wait === true)
+    (status === "waiting" && isSaid) ||
+    (status === "paused" && resumeAtMs !== undefined && prepared.options.wait === true)
   );
 }
 
@@ -255,7 +254,7 @@ async function tellLeft(services: Services, candidate: Candidate): Promise<RunVi
 function viewCurrent(services: Services, candidate: Candidate, prepared: Prepared): Promise<RunView> {
   if (isOpenEnded(candidate.state) && isLeftToPerson(candidate.state, prepared)) return tellLeft(services, candidate);
   const { state, ...opened } = candidate;
-  const unused = Object.keys(prepared.presets.answers).map(
+  const unused = Object.keys(prepared.execution.presets.answers).map(
     (name) => `--answer ${name}=… was not used: nothing that is asked now has that name`,
   );
   const notices = [`${describeStanding(services, state, prepared)}${howToBegin(prepared, "; nothing ran")}`, ...unused];

@@ -5,7 +5,23 @@ import type { OnUnknown } from "../../definition/model/values.js";
 import type { EventView, QuestionView, RunView } from "./task-views.js";
 import type { PlanView } from "./past-views.js";
 
-export interface RunOptions {
+/** How this process executes a task, whether it begins it or goes on with it. */
+export interface ExecutionOptions {
+  /** Stop before these steps, by path or name: a checkpoint is taken and the task is paused. */
+  readonly breakAt?: readonly string[];
+  /** How long a wait is slept through: true, all of it; false, none; else a minute. Longer ones end with status 75. */
+  readonly wait?: boolean;
+  /** What becomes of steps of unknown outcome; by identity, path or name of a step in `unknown`, which goes before. */
+  readonly onUnknown?: OnUnknown;
+  readonly unknown?: Readonly<Record<string, string>>;
+  /** Answers given ahead, by name of a gate or of a step with questions. */
+  readonly answers?: Readonly<Record<string, string>>;
+  /** Gates take their `default`; one without stays open. */
+  readonly skipGates?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+export interface RunOptions extends ExecutionOptions {
   /** File of a workflow, or a loaded/defined one. */
   readonly workflow: string | object;
   readonly task?: string;
@@ -16,22 +32,11 @@ export interface RunOptions {
   readonly fresh?: boolean;
   /** How long ago a person asked for it, in milliseconds: one of the same that was begun since then is this one. */
   readonly askedMsAgo?: number;
-  /** Stop before these steps, by path or name: a checkpoint is taken and the task is paused. */
-  readonly breakAt?: readonly string[];
-  /** How long a wait is slept through: true, all of it; false, none; else a minute. Longer ones end with status 75. */
-  readonly wait?: boolean;
-  readonly onUnknown?: OnUnknown;
-  readonly unknown?: Readonly<Record<string, string>>;
-  /** Answers given ahead, by name of a gate or of a step with questions. */
-  readonly answers?: Readonly<Record<string, string>>;
-  /** Gates take their `default`; one without stays open. */
-  readonly skipGates?: boolean;
   readonly provider?: string;
   readonly model?: string;
-  readonly signal?: AbortSignal;
 }
 
-export interface ResumeOptions {
+export interface ResumeOptions extends ExecutionOptions {
   readonly task?: string;
   readonly checkpointId?: string;
   /** Go back to this checkpoint first: the state returns, limits and spend do not, and nothing is deleted. */
@@ -40,37 +45,23 @@ export interface ResumeOptions {
   readonly answer?: string;
   /** The value that goes with `answer`. */
   readonly value?: JsonValue;
-  /** Answers given ahead, by name of a gate or of a step with questions. */
-  readonly answers?: Readonly<Record<string, string>>;
-  /** Gates take their `default`; one without stays open. */
-  readonly skipGates?: boolean;
-  readonly onUnknown?: OnUnknown;
-  readonly unknown?: Readonly<Record<string, string>>;
   readonly extend?: Readonly<Record<string, string>>;
   readonly acceptChanges?: boolean;
   readonly acceptLoss?: boolean;
   readonly takeOver?: boolean;
   /** The task lives here from now on: a copy, or one in another task's place, whatever this machine remembers of it. */
   readonly here?: boolean;
-  /** As for `run`. */
-  readonly breakAt?: readonly string[];
-  /** As for `run`. */
-  readonly wait?: boolean;
   /** The workflow of this program, for a task that was started by another one: its functions are taken from here. */
   readonly workflow?: object;
   /** Compute and return the plan only. */
   readonly planOnly?: boolean;
   /** Told what will be done, before anything is. */
   readonly onPlan?: (plan: PlanView) => void;
-  readonly signal?: AbortSignal;
 }
 
-export interface RecoverOptions {
+export interface RecoverOptions extends Pick<ExecutionOptions, "wait" | "signal"> {
   /** Also tasks that this machine never ran. */
   readonly newHere?: boolean;
-  /** As for `run`. */
-  readonly wait?: boolean;
-  readonly signal?: AbortSignal;
   /** Workflows of this program: functions of tasks that another process started are taken from here. */
   readonly workflows?: readonly object[];
 }
