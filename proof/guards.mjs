@@ -3,155 +3,101 @@
  * Removes, one at a time, every guard of durability in `src`: fencing checks, syncs, watermarks, claim checks, awaits of durable
  * writes. For each it runs the tests that reach the place, until one of them fails. A guard whose loss nothing notices is no guard.
  *
- *   node proof/guards.mjs [--only PATTERN] [--list] [--notes FILE] [--resume FILE] [--json]
+ *   node proof/guards.mjs [--only PATTERN] [--part K/N] [--again] [--list] [--notes FILE] [--json]
  *
  * --only     sites whose id fits the pattern
- * --list     the sites, and nothing more
+ * --part     the K-th of N parts of them, for nights
+ * --again    also those that stand in the table
+ * --list     the sites with what the table says, and nothing more
  * --notes F  which test file reaches which site, from an earlier run; made anew where F is not there
- * --resume F one JSON line per judged site is added to F; sites that stand in F already are not judged again
  *
- * A site whose loss cannot be noticed stands in proof/guards/accepted.json with the reason.
- * Exit status 0: all caught or accepted. 1: one survived, or an entry of that list fits no site or was caught after all.
+ * What was found is kept in proof/guards/table.json, site by site as it is found: the test that notices, or that none does. A
+ * site whose loss cannot be noticed stands in proof/guards/accepted.json with the reason.
+ * Exit status 0: all in the table, caught or accepted. 1: one survived or was not judged, or an entry fits no site any more.
  */
-import { spawnSync } from "node:child_process";
-import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { findSites } from "./guards/sites.mjs";
+import { readAccepted, readTable, writeTable } from "./guards/table.mjs";
+import { Judges } from "./guards/judges.mjs";
+import { listSites } from "./guards/sites.mjs";
+import { orderTests, readNotes } from "./guards/notes.mjs";
 
 const { values } = parseArgs({
   options: {
     only: { type: "string", default: "" },
+    part: { type: "string", default: "1/1" },
+    again: { type: "boolean", default: false },
     list: { type: "boolean", default: false },
     notes: { type: "string" },
-    resume: { type: "string" },
     json: { type: "boolean", default: false },
   },
 });
-const ROOT = join(import.meta.dirname, "..");
-const CONFIG = "proof/guards/vitest.config.mjs";
-/** Test files run together, quickest first: most guards are missed at once. */
-const TOGETHER = 8;
-/** A removed guard may leave a test waiting for ever, which counts as noticed. */
-const RUN_MS_MAX = 240_000;
 
-const accepted = JSON.parse(readFileSync(join(import.meta.dirname, "guards", "accepted.json"), "utf8"));
-const sites = listSites().filter(({ id }) => new RegExp(values.only, "i").test(id));
-if (values.list) {
-  for (const { id, text } of sites) console.log(`${id}\n    ${text}`);
-  console.log(`${sites.length} sites`);
-  process.exit(0);
-}
+const sites = listSites();
+const [part = 1, parts = 1] = values.part.split("/").map(Number);
+const chosen = sites
+  .filter(({ id }) => new RegExp(values.only, "i").test(id))
+  .filter((_site, at) => at % parts === part - 1);
 const folder = mkdtempSync(join(tmpdir(), "splashdown-guards-"));
 try {
-  process.exitCode = judgeAll();
+  if (values.list) listChosen();
+  else process.exitCode = await judgeAll();
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
 
-function judgeAll() {
+function listChosen() {
+  const table = readTable();
+  for (const { id, text } of chosen) console.log(`${id}\n    ${text}\n    ${table.get(id)?.caughtBy ?? "not known"}`);
+  console.log(`${chosen.length} sites`);
+}
+
+async function judgeAll() {
+  const known = readTable();
+  const open = chosen.filter(({ id }) => values.again || !known.has(id));
+  if (open.length > 0) await judgeOpen(open);
+  return report();
+}
+
+async function judgeOpen(open) {
   const notes = readNotes(values.notes ?? join(folder, "notes.jsonl"));
-  const known = new Map(
-    values.resume !== undefined && existsSync(values.resume)
-      ? readLines(values.resume).map((row) => [row.id, row])
-      : [],
+  const judges = new Judges(join(folder, "off"));
+  try {
+    for (const site of open) {
+      const files = orderTests(site, notes);
+      const caughtBy = await judges.judge(site.id, files);
+      const table = readTable();
+      table.set(site.id, { caughtBy, reachedBy: files.length });
+      writeTable(table, sites);
+      if (!values.json)
+        console.log(`${caughtBy === undefined ? "-   " : "ok  "}${site.id} (${caughtBy ?? files.length})`);
+    }
+  } finally {
+    judges.close();
+  }
+}
+
+function report() {
+  const table = readTable();
+  const accepted = readAccepted();
+  const rows = chosen.map(({ id, text }) => ({ id, text, ...table.get(id), isKnown: table.has(id) }));
+  const unjudged = rows.filter(({ isKnown }) => !isKnown);
+  const missed = rows.filter(({ isKnown, caughtBy }) => isKnown && caughtBy === undefined);
+  const survived = missed.filter(({ id }) => !accepted.has(id));
+  const stale = [...accepted.keys()].filter(
+    (id) => !sites.some((site) => site.id === id) || table.get(id)?.caughtBy !== undefined,
   );
-  const rows = sites.map((site) => known.get(site.id) ?? judge(site, notes));
-  const reasons = new Map(accepted.map(({ id, why }) => [id, why]));
-  const survived = rows.filter(({ caughtBy, id }) => caughtBy === undefined && !reasons.has(id));
-  const stale = accepted.filter(({ id }) => rows.some((row) => row.id === id && row.caughtBy !== undefined));
-  const gone = values.only === "" ? accepted.filter(({ id }) => !sites.some((site) => site.id === id)) : [];
-  const caught = rows.filter(({ caughtBy }) => caughtBy !== undefined).length;
-  if (values.json) console.log(JSON.stringify({ rows, survived, stale, gone }));
+  if (values.json) console.log(JSON.stringify({ rows, survived, unjudged, stale }));
   else {
     for (const { id, text, reachedBy } of survived)
       console.log(`SURVIVED ${id}\n    ${text} (reached by ${reachedBy} test files)`);
-    for (const { id } of [...stale, ...gone]) console.log(`STALE in accepted.json: ${id}`);
+    for (const id of stale) console.log(`STALE in accepted.json: ${id}`);
+    const caught = rows.length - missed.length - unjudged.length;
     console.log(
-      `${rows.length} guards removed: ${caught} noticed, ${rows.length - caught - survived.length} accepted, ${survived.length} not noticed`,
+      `${rows.length} guards: ${caught} noticed, ${missed.length - survived.length} accepted, ${survived.length} not noticed, ${unjudged.length} not tried`,
     );
   }
-  return survived.length + stale.length + gone.length === 0 ? 0 : 1;
-}
-
-function judge({ id, text }, notes) {
-  // A record's demand for a fencing check is read when the module is loaded: the tests of the module that holds it.
-  const reaching = notes.filter(
-    ({ reached }) =>
-      reached.includes(id) || (id.includes(" record ") && reached.some((other) => other.startsWith(id.split(" ")[0]))),
-  );
-  const files = reaching.sort((left, right) => left.tookMs - right.tookMs).map(({ file }) => file);
-  let caughtBy;
-  for (let at = 0; at < files.length && caughtBy === undefined; at += TOGETHER)
-    caughtBy = findNoticing(id, files.slice(at, at + TOGETHER));
-  const row = { id, text, reachedBy: files.length, ...(caughtBy === undefined ? {} : { caughtBy }) };
-  if (values.resume !== undefined) appendFileSync(values.resume, `${JSON.stringify(row)}\n`);
-  if (!values.json)
-    console.log(`${caughtBy === undefined ? "-   " : "ok  "} ${id}${caughtBy === undefined ? "" : ` (${caughtBy})`}`);
-  return row;
-}
-
-/** The test that fails without the guard; `undefined` when all of them pass. */
-function findNoticing(id, files) {
-  const report = join(folder, "report.json");
-  rmSync(report, { force: true });
-  const { status, signal } = runTests(files, { SPLASHDOWN_GUARD: id, SPLASHDOWN_PROOF_FACTOR: "0.2" }, [
-    "--bail=1",
-    "--reporter=json",
-    `--outputFile=${report}`,
-  ]);
-  if (status === 0) return undefined;
-  if (signal !== null || !existsSync(report)) return "the run had to be ended";
-  const { testResults } = JSON.parse(readFileSync(report, "utf8"));
-  const failed = testResults
-    .flatMap(({ assertionResults }) => assertionResults)
-    .find((result) => result.status === "failed");
-  return failed?.fullName ?? "an error outside of a test";
-}
-
-function runTests(files, env, flags) {
-  return spawnSync(process.execPath, ["node_modules/vitest/vitest.mjs", "run", "--config", CONFIG, ...flags], {
-    cwd: ROOT,
-    env: { ...process.env, ...env, SPLASHDOWN_GUARD_TESTS: JSON.stringify(files) },
-    stdio: ["ignore", "ignore", "ignore"],
-    timeout: RUN_MS_MAX,
-    killSignal: "SIGKILL",
-  });
-}
-
-function readNotes(file) {
-  if (!existsSync(file)) {
-    const isTest = (path) => path.endsWith(".test.ts") && !/^(?:e2e|unit\/examples)\//.test(path);
-    const files = readdirSync(join(ROOT, "test"), { recursive: true })
-      .filter(isTest)
-      .map((path) => join("test", path));
-    spawnSync(process.execPath, ["node_modules/vitest/vitest.mjs", "run", "--config", CONFIG], {
-      cwd: ROOT,
-      env: { ...process.env, SPLASHDOWN_GUARD_NOTES: file, SPLASHDOWN_GUARD_TESTS: JSON.stringify(files) },
-      stdio: ["ignore", values.json ? "ignore" : "inherit", "inherit"],
-    });
-  }
-  return readLines(file);
-}
-
-function readLines(file) {
-  return readFileSync(file, "utf8")
-    .split("\n")
-    .filter(Boolean)
-    .map((line) => JSON.parse(line));
-}
-
-function compareText(left, right) {
-  if (left === right) return 0;
-  return left < right ? -1 : 1;
-}
-
-function listSites() {
-  const isSource = (path) => path.endsWith(".ts") && !path.includes("generated");
-  const files = readdirSync(join(ROOT, "src"), { recursive: true }).filter(isSource).sort(compareText);
-  return files.flatMap((file) => {
-    const path = join("src", file);
-    return findSites(relative(ROOT, join(ROOT, path)), readFileSync(join(ROOT, path), "utf8"));
-  });
+  return survived.length + stale.length + unjudged.length === 0 ? 0 : 1;
 }

@@ -5,6 +5,8 @@
  * A site's id is its file, the function around it, what is called, and the how-manieth such call it is there; so it stays
  * the same when lines move.
  */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import MagicString from "magic-string";
 import ts from "typescript";
 
@@ -31,10 +33,32 @@ const FENCED_RECORDS = "IRREVERSIBLE";
 /** Where a durable write is made; a prompt's `confirm` and the like stand elsewhere. */
 const ROOMS = /^src\/(checkpoint|engine\/runner|journal|process|recovery|runtime|store|transfer|vault)\//;
 
+const ROOT = join(import.meta.dirname, "../..");
+/** What matters most is judged first. */
+const KINDS = ["fence", "record", "anchor", "claim", "sync", "await"];
+
+/** All sites: by kind, then by file, closing last. */
+export function listSites() {
+  const isSource = (path) => path.endsWith(".ts") && !path.includes("generated");
+  const files = readdirSync(join(ROOT, "src"), { recursive: true }).filter(isSource);
+  const sites = files.flatMap((file) => {
+    const path = join("src", file);
+    return findSites(path, readFileSync(join(ROOT, path), "utf8"));
+  });
+  const rank = ({ kind, id }) => KINDS.indexOf(kind) + (id.includes(" await close ") ? 1 : 0);
+  return sites.sort((left, right) => rank(left) - rank(right) || compareText(left.id, right.id));
+}
+
+function compareText(left, right) {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
+}
+
 /**
  * The sites of one file.
  *
- * Shape: `{ id, kind, start, end, text, off }` in the order of the text; `off` replaces `start` to `end` where the site is off.
+ * Shape: `{ id, kind, start, end, text, off }` in the order of the text; `off` stands for `start` to `end` where the site is
+ * off. Of an await they are what is awaited.
  */
 export function findSites(path, code) {
   if (!ROOMS.test(path)) return [];
@@ -57,8 +81,9 @@ export function findSites(path, code) {
   };
   const visit = (node) => {
     if (ts.isCallExpression(node)) visitCall(node, add);
-    if (ts.isExpressionStatement(node) && ts.isAwaitExpression(node.expression)) visitAwait(node, code, add);
-    if (isFencedRecord(node)) add(node, { kind: "record", name: node.text, off: "" });
+    if (ts.isExpressionStatement(node) && ts.isAwaitExpression(node.expression))
+      visitAwait(node.expression.expression, add);
+    if (isFencedRecord(node)) add(node, { kind: "record", name: node.text });
     ts.forEachChild(node, visit);
   };
   visit(source);
@@ -76,13 +101,10 @@ function visitCall(node, add) {
 }
 
 /** `await write();` becomes a call that nobody waits for. */
-function visitAwait(node, code, add) {
-  const awaited = node.expression.expression;
+function visitAwait(awaited, add) {
   const call = innermostCall(awaited);
   const name = call === undefined ? undefined : calledName(call.expression);
-  if (name === undefined || !DURABLE_WRITES.has(name)) return;
-  const awaitedText = code.slice(awaited.getStart(), awaited.end);
-  add(node, { kind: "await", name, off: `void Promise.resolve(${awaitedText}).catch(() => undefined);` });
+  if (name !== undefined && DURABLE_WRITES.has(name)) add(awaited, { kind: "await", name });
 }
 
 /** Of `a.sync().catch(f)` the call of `sync`. */
@@ -127,21 +149,15 @@ function enclosingName(node) {
   return "module";
 }
 
-/** The code with one site switched off. */
-export function switchOff(code, { start, end, off }) {
+/** The code with a switch at every site; guard-switch.mjs is what it asks. */
+export function addSwitches(code, sites) {
   const changed = new MagicString(code);
-  if (off === "") changed.remove(start, /^\s*,/.test(code.slice(end)) ? end + code.slice(end).indexOf(",") + 1 : end);
-  else changed.overwrite(start, end, off);
-  return { code: changed.toString(), map: changed.generateMap({ hires: true }) };
-}
-
-/** The code with a note at each call that is reached: which tests could notice anything. */
-export function recordReached(code, sites) {
-  const changed = new MagicString(code);
-  for (const { id, kind, start, end } of sites) {
-    const note = `globalThis.__reachedGuard?.(${JSON.stringify(id)})`;
-    if (kind === "await") changed.appendLeft(start, `{ ${note}; `).appendRight(end, " }");
-    else if (kind !== "record") changed.appendLeft(start, `(${note}, `).appendRight(end, ")");
+  for (const { id, kind, start, end, off } of sites) {
+    const name = JSON.stringify(id);
+    if (kind === "await") changed.appendLeft(start, `globalThis.__awaited(${name}, `).prependRight(end, ")");
+    else if (kind === "record")
+      changed.appendLeft(start, `...(globalThis.__isGuardOff(${name}) ? [] : [`).prependRight(end, "])");
+    else changed.appendLeft(start, `(globalThis.__isGuardOff(${name}) ? ${off} : `).prependRight(end, ")");
   }
   return { code: changed.toString(), map: changed.generateMap({ hires: true }) };
 }

@@ -1,5 +1,5 @@
 /** A machine of a test's own: folders for work, settings and state, and whoever opens Splashdown there. */
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
@@ -8,6 +8,8 @@ import { formatKeyFile } from "../../src/vault/key-file.js";
 import type { Splashdown } from "../../src/runtime/contract.js";
 import { createEnvironment } from "../../src/runtime/platform/environment.js";
 import { openSplashdown } from "../../src/runtime/open.js";
+import { filesBelow, openContent, removeBelow, type ContentKind, type TaskContent } from "./task-content.js";
+import type { Files } from "./task-rows.js";
 
 export type Variables = Readonly<Record<string, string>>;
 
@@ -20,8 +22,11 @@ export class KeyPlace {
   readonly folder: string;
   readonly workflow: string;
 
-  constructor(folder = mkdtempSync(join(tmpdir(), "splashdown-keys-"))) {
+  readonly #kind: ContentKind;
+
+  constructor(folder = mkdtempSync(join(tmpdir(), "splashdown-keys-")), kind: ContentKind = "file") {
     this.folder = folder;
+    this.#kind = kind;
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     this.workflow = this.write(
       "asking.yaml",
@@ -49,7 +54,18 @@ agents:
     return this.write(name, formatKeyFile(Buffer.alloc(32, byte)));
   }
 
-  async open(variables: Variables = {}, { store = "file:outputs", fileSystem }: Opening = {}): Promise<Splashdown> {
+  /** In files, or in a database that has nothing else. */
+  static of(kind: ContentKind): KeyPlace {
+    return new KeyPlace(undefined, kind);
+  }
+
+  /** What stands in a task's place. */
+  content(task: string): TaskContent {
+    return openContent(this.#kind, this.folder, task);
+  }
+
+  async open(variables: Variables = {}, opening: Opening = {}): Promise<Splashdown> {
+    const { store = this.content("any").store, fileSystem } = opening;
     const all = {
       PATH: process.env["PATH"] ?? "",
       HOME: this.path("home"),
@@ -74,23 +90,23 @@ agents:
   }
 
   /** Files of a task's keyring by name. */
-  keyrings(task: string): Map<string, Buffer> {
-    const folder = this.path("outputs", task, "checkpoints");
-    const names = readdirSync(folder).filter((name) => name.startsWith("keyring-"));
-    return new Map(names.map((name) => [name, readFileSync(join(folder, name))]));
+  keyrings(task: string): Promise<Files> {
+    return filesBelow(this.content(task), "keyring-");
   }
 
   /** Puts keyring files back, and no other ones stay. */
-  putBack(task: string, files: ReadonlyMap<string, Uint8Array>): void {
-    const folder = this.path("outputs", task, "checkpoints");
-    for (const name of this.keyrings(task).keys()) rmSync(join(folder, name));
-    for (const [name, bytes] of files) writeFileSync(join(folder, name), bytes, { mode: 0o600 });
+  async putBack(task: string, files: Files): Promise<void> {
+    const content = this.content(task);
+    await removeBelow(content, "keyring-");
+    await content.change(files);
   }
 
   /** The same tasks on a machine that has never seen them. */
   elsewhere(): KeyPlace {
-    const other = new KeyPlace();
-    cpSync(this.path("outputs"), other.path("outputs"), { recursive: true });
+    const other = KeyPlace.of(this.#kind);
+    for (const name of readdirSync(this.folder))
+      if (name === "outputs" || name.startsWith("tasks.db"))
+        cpSync(this.path(name), other.path(name), { recursive: true });
     return other;
   }
 }

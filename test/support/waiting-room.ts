@@ -7,6 +7,7 @@ import type { Splashdown } from "../../src/runtime/contract.js";
 import { createEnvironment } from "../../src/runtime/platform/environment.js";
 import { openSplashdown } from "../../src/runtime/open.js";
 import { withFolder } from "./store-places.js";
+import { openContent, type ContentKind, type TaskContent } from "./task-content.js";
 
 export interface WaitingRoom {
   readonly splashdown: Splashdown;
@@ -18,6 +19,14 @@ export interface WaitingRoom {
   readonly state: string;
   readonly root: string;
   readonly warnings: string[];
+  /** What stands in the task's place. */
+  readonly content: TaskContent;
+}
+
+export interface WaitingOptions {
+  readonly clock?: Clock;
+  /** Files unless told otherwise. */
+  readonly store?: ContentKind;
 }
 
 export const FIRST_FILE = "journal/00000001-0000.jsonl";
@@ -26,7 +35,7 @@ export const FIRST_FILE = "journal/00000001-0000.jsonl";
 export async function withWaiting(
   act: (room: WaitingRoom) => Promise<void>,
   settings: object = {},
-  clock?: Clock,
+  { clock, store = "file" }: WaitingOptions = {},
 ): Promise<void> {
   await withFolder(async (root) => {
     const acts: string[] = [];
@@ -51,9 +60,11 @@ export async function withWaiting(
     const none = () => undefined;
     const log = { debug: none, info: none, warn: (text: string) => void warnings.push(text), error: none };
     await writeFile(join(root, "splashdown.config.json"), JSON.stringify(settings));
+    const content = openContent(store, root, "t");
     const splashdown = await openSplashdown({
       environment,
       log,
+      store: content.store,
       ...(clock === undefined ? {} : { clock }),
     });
     await splashdown.keys.init({ ifMissing: true });
@@ -61,7 +72,7 @@ export async function withWaiting(
       const begun = await splashdown.run({ workflow, task: "t" });
       expect(begun.status).toBe("waiting");
       const checkpoints = join(root, "outputs/t/checkpoints");
-      await act({ splashdown, workflow, acts, checkpoints, state: join(root, "state"), root, warnings });
+      await act({ splashdown, workflow, acts, checkpoints, state: join(root, "state"), root, warnings, content });
     } finally {
       await splashdown.close();
     }

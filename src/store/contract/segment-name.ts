@@ -12,8 +12,10 @@ const CODE_ZERO = 48;
 
 /** Whether a store could have given it out; what somebody planted under other numbers is no segment. */
 export function isSegmentId({ epoch, index }: SegmentId): boolean {
-  return isWithin(epoch, 1, EPOCH_MAX) && isWithin(index, 0, SEGMENT_INDEX_MAX);
+  return isEpoch(epoch) && isWithin(index, 0, SEGMENT_INDEX_MAX);
 }
+
+export const isEpoch = (value: number): boolean => isWithin(value, 1, EPOCH_MAX);
 
 const isWithin = (value: number, min: number, max: number): boolean =>
   Number.isInteger(value) && value >= min && value <= max;

@@ -17,7 +17,7 @@ import { joinLines } from "../files/segment-file.js";
 import type { SqlDatabase, SqlQuery, SqlRow } from "./sql-database.js";
 import { SqlSegment } from "./sql-segment.js";
 import { LIMITS } from "../../base/limits.js";
-import { EPOCH_MAX, isSegmentId } from "../contract/segment-name.js";
+import { EPOCH_MAX, isEpoch, isSegmentId } from "../contract/segment-name.js";
 import { requireSegmentSize, unsafePlace } from "../contract/store-failure.js";
 
 /** How often a watch looks where the database tells nothing: a person's answer may take this long to be seen. */
@@ -64,12 +64,10 @@ export class SqlTask implements TaskStore {
   async claim(after?: number): Promise<number> {
     const { database, prefix } = this.#parts;
     const epoch = await database.transaction(async (query) => {
-      const highest = await this.#lockHighest(query);
+      const { told, highest } = await this.#lockHighest(query);
       if (after !== undefined && highest > after) throw this.#superseded(highest);
-      const claimed = highest + 1;
-      if (claimed > EPOCH_MAX) {
-        throw unsafePlace(`the rows of ${this.name}`, "has no epoch left");
-      }
+      const claimed = (isEpoch(told) ? Math.max(told, highest) : highest) + 1;
+      if (claimed > EPOCH_MAX) throw unsafePlace(`the rows of ${this.name}`, "has no epoch left");
       await query(`UPDATE ${prefix}tasks SET epoch = ? WHERE id = ?`, [claimed, this.#id]);
       await query(`INSERT INTO ${prefix}segments (task, epoch, idx) VALUES (?, ?, 0)`, [this.#id, claimed]);
       return claimed;
@@ -277,16 +275,16 @@ export class SqlTask implements TaskStore {
   }
 
   /**
-   * The highest epoch of a segment: what was claimed. The task's row tells the same to those who append and confirm; put
-   * back by itself to a lower one, it would hand out an epoch whose records nobody reads.
+   * The highest epoch of a segment, which is what was claimed, and what the task's row tells to those who append and confirm.
+   * Put back by itself to a lower one, the row would hand out an epoch whose records nobody reads.
    */
-  async #lockHighest(query: SqlQuery): Promise<number> {
+  async #lockHighest(query: SqlQuery): Promise<{ readonly told: number; readonly highest: number }> {
     const { prefix } = this.#parts;
-    const locked = await query(`UPDATE ${prefix}tasks SET epoch = epoch WHERE id = ? RETURNING id`, [this.#id]);
-    if (locked.length === 0) throw this.#removed();
+    const [locked] = await query(`UPDATE ${prefix}tasks SET epoch = epoch WHERE id = ? RETURNING epoch`, [this.#id]);
+    if (locked === undefined) throw this.#removed();
     const sql = `SELECT MAX(CAST(epoch AS INTEGER)) AS epoch FROM ${prefix}segments WHERE task = ? AND epoch BETWEEN 1 AND ${EPOCH_MAX}`;
     const [row] = await query(sql, [this.#id]);
-    return Number(row?.["epoch"] ?? 0);
+    return { told: Number(locked["epoch"]), highest: Number(row?.["epoch"] ?? 0) };
   }
 
   async #readEpoch(query: SqlQuery): Promise<number> {

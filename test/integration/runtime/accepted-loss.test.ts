@@ -102,7 +102,7 @@ describe("a claimant in its first moments", () => {
         expect(room.acts).toEqual(["big"]);
       },
       {},
-      meanwhile.clock,
+      { clock: meanwhile.clock },
     );
   }
 

@@ -28,9 +28,6 @@ export const PAYMENTS: WorkflowOf = (call) => ({
   output: { p1: "{{ p1.output.did }}", p3: "{{ p3.output.did }}" },
 });
 
-/** Of a task's folder, by path below it; of a task's rows the same, as they would stand in a folder. */
-export type Files = ReadonlyMap<string, Buffer>;
-
 /** What the attacker has of a task: what was there at either time, as files or as rows. */
 export interface AttackScene<Content> {
   /** The machine as it is now, with what is remembered outside the store. */

@@ -4,7 +4,8 @@
  */
 import type { JsonObject, JsonValue } from "../../../src/base/json.js";
 import { forgeHeader, headerFieldsOf } from "../../support/forged-header.js";
-import type { AttackScene, Files } from "./attack-scene.js";
+import type { Files } from "../../support/task-rows.js";
+import type { AttackScene } from "./attack-scene.js";
 
 /** The folder after the attack, as changes to the newer snapshot; `undefined`: the file is taken away. */
 interface Attack {

@@ -2,7 +2,8 @@
 import { contentOf, type DiskModel, type DiskNode, type FileNode, type FolderNode } from "../../support/disk-model.js";
 import { MODEL_ROOT } from "../../support/store-places.js";
 import { createDiskImage } from "../disk-image.js";
-import { createAttackScene, TASK, type Files } from "./attack-scene.js";
+import type { Files } from "../../support/task-rows.js";
+import { createAttackScene, TASK } from "./attack-scene.js";
 import { createMachine, newestKeyring, type AttackTarget } from "./attack-target.js";
 import { listAttacks } from "./attacks.js";
 

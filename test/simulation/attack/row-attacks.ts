@@ -4,7 +4,7 @@
  */
 import type { SqlValue } from "../../../src/store/sql/sql-database.js";
 import type { AttackScene } from "./attack-scene.js";
-import { nameRow, withFittingEpoch, type Row, type Table } from "./task-rows.js";
+import { nameRow, withFittingEpoch, type Row, type Table } from "../../support/task-rows.js";
 
 export interface RowAttack {
   readonly name: string;

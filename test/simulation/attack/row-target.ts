@@ -9,7 +9,7 @@ import { createAttackScene, type AttackScene } from "./attack-scene.js";
 import { createMachine, newestKeyring, type AttackTarget, type TargetAttack } from "./attack-target.js";
 import { listAttacks } from "./attacks.js";
 import { listRowAttacks, type RowAttack } from "./row-attacks.js";
-import { filesOfRows, readRows, withFile, withFittingEpoch, writeRows, type Row } from "./task-rows.js";
+import { filesOfRows, readRows, withFile, withFittingEpoch, writeRows, type Row } from "../../support/task-rows.js";
 
 export async function createRowTarget(kind: "sqlite" | "pglite"): Promise<AttackTarget> {
   const places = new SqlPlaces();

@@ -123,14 +123,25 @@ describe("the SQLite store", () => {
         await task.removeSegment({ epoch: 1, index: 0 });
         inspect(path, (raw) => raw.prepare("UPDATE splashdown_tasks SET epoch = ?").run(epoch));
         await expect(task.claim(2)).rejects.toMatchObject({ code: "OWNER_SUPERSEDED" });
-        expect(await task.claim(3)).toBe(4);
+        const next = epoch === 9 ? 10 : 4;
+        expect(await task.claim(3)).toBe(next);
         expect(await task.confirm(3)).toBe(false);
-        expect(await task.confirm(4)).toBe(true);
-        await (await task.openSegment(4, Buffer.from("h4"))).append([Buffer.from("line")]);
-        expect(Buffer.from(await task.read({ epoch: 4, index: 0 })).toString()).toBe("h4\nline\n");
+        expect(await task.confirm(next)).toBe(true);
+        await (await task.openSegment(next, Buffer.from("h"))).append([Buffer.from("line")]);
+        expect(Buffer.from(await task.read({ epoch: next, index: 0 })).toString()).toBe("h\nline\n");
       });
     },
   );
+
+  it("[security C1 kin] gives out no epoch again whose segments were removed", async () => {
+    await withStore(async ({ path, store }) => {
+      const task = await create(store);
+      const stale = await task.openSegment(await task.claim(), Buffer.from("h"));
+      inspect(path, (raw) => raw.exec("DELETE FROM splashdown_segments; DELETE FROM splashdown_lines"));
+      expect(await task.claim(0)).toBe(2);
+      await expect(stale.append([Buffer.from("late")])).rejects.toMatchObject({ code: "OWNER_SUPERSEDED" });
+    });
+  });
 
   it.each([0, -1, 1.5, "abc", 100_000_000])(
     "[security C1 kin] sees no segment in a row of epoch %j, which it never gives out",

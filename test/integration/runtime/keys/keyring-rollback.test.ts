@@ -1,18 +1,21 @@
 /** An older keyring is not as good as a newer one: on a machine that saw the newer one, and on one that never did. */
-import { rmSync, writeFileSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { Splashdown } from "../../../../src/runtime/contract.js";
 import { codeOfAsync } from "../../../support/error-code.js";
 import { KeyPlace } from "../../../support/key-place.js";
+import type { ContentKind } from "../../../support/task-content.js";
+
+const STORES = ["file", "sqlite"] as const;
 
 /** A waiting task whose keyring gave a thief a way in, which was taken away again; and the keyring from before. */
-async function createRoom() {
-  const place = new KeyPlace();
+async function createRoom(store: ContentKind) {
+  const place = KeyPlace.of(store);
   const [own, thief] = [{ SPLASHDOWN_KEY_FILE: place.key("own.key", 1) }, { path: place.key("thief.key", 2) }];
   return place.with(own, async (verbs) => {
     expect((await verbs.run({ workflow: place.workflow, task: "kr" })).status).toBe("waiting");
     await verbs.keys.add({ task: "kr" }, { kind: "keyfile", path: thief.path });
-    const before = place.keyrings("kr");
+    const before = await place.keyrings("kr");
     await verbs.keys.remove({ task: "kr" }, "thief.key");
     await verbs.keys.rotate({ task: "kr" }, { taskKey: true });
     return { place, own, thief, before };
@@ -32,10 +35,10 @@ const VERBS: readonly (readonly [string, (verbs: Splashdown) => Promise<unknown>
   ["guide", (verbs) => verbs.guide({ task: "kr", text: "be brief" })],
 ];
 
-describe("an older keyring that was put back", () => {
+describe.each(STORES)("an older keyring that was put back (%s)", (store) => {
   it("[security H3] is told as a roll-back by every verb, and nothing is sealed for it", async () => {
-    const { place, own, thief, before } = await createRoom();
-    place.putBack("kr", before);
+    const { place, own, thief, before } = await createRoom(store);
+    await place.putBack("kr", before);
     await place.with(own, async (verbs) => {
       for (const [name, act] of VERBS)
         expect([name, await codeOfAsync(() => act(verbs))]).toEqual([name, "KEYRING_ROLLED_BACK"]);
@@ -53,25 +56,25 @@ describe("an older keyring that was put back", () => {
   });
 
   it("[security H3 kin] is told after a rotation alone, and after a reencryption", async () => {
-    const place = new KeyPlace();
+    const place = KeyPlace.of(store);
     const own = { SPLASHDOWN_KEY_FILE: place.key("own.key", 1) };
     await place.with(own, async (verbs) => {
       await verbs.run({ workflow: place.workflow, task: "kr" });
       for (const options of [{}, { taskKey: true }, { taskKey: true, reencrypt: true }]) {
-        const before = place.keyrings("kr");
+        const before = await place.keyrings("kr");
         await verbs.keys.rotate({ task: "kr" }, options);
-        const now = place.keyrings("kr");
-        place.putBack("kr", before);
+        const now = await place.keyrings("kr");
+        await place.putBack("kr", before);
         expect(await codeOfAsync(() => verbs.answer({ task: "kr", answer: "yes" }))).toBe("KEYRING_ROLLED_BACK");
-        place.putBack("kr", now);
+        await place.putBack("kr", now);
         expect((await verbs.show("kr")).status).toBe("waiting");
       }
     });
   });
 
   it("[security H3 kin] is told by a machine that has never seen the task, from the task's own trail", async () => {
-    const { place, own, before } = await createRoom();
-    place.putBack("kr", before);
+    const { place, own, before } = await createRoom(store);
+    await place.putBack("kr", before);
     const other = place.elsewhere();
     await other.with(own, async (verbs) => {
       expect(await codeOfAsync(() => verbs.show("kr"))).toBe("KEYRING_ROLLED_BACK");
@@ -81,16 +84,16 @@ describe("an older keyring that was put back", () => {
   });
 
   it("[security H3 kin] is told where the newer ones were damaged instead of removed", async () => {
-    const { place, own, before } = await createRoom();
-    const damaged = [...place.keyrings("kr").keys()].map((name) => [name, Buffer.from("x")] as const);
-    place.putBack("kr", new Map([...before, ...damaged]));
+    const { place, own, before } = await createRoom(store);
+    const damaged = [...(await place.keyrings("kr")).keys()].map((name) => [name, Buffer.from("x")] as const);
+    await place.putBack("kr", new Map([...before, ...damaged]));
     expect(await place.with(own, (verbs) => codeOfAsync(() => verbs.show("kr")))).toBe("KEYRING_ROLLED_BACK");
   });
 
   it("[security H3 kin] counts after a person has accepted it, and the newest one that is damaged by accident gives way", async () => {
-    const { place, own, before } = await createRoom();
-    const now = place.keyrings("kr");
-    place.putBack("kr", before);
+    const { place, own, before } = await createRoom(store);
+    const now = await place.keyrings("kr");
+    await place.putBack("kr", before);
     await place.with(own, async (verbs) => {
       const refused = await verbs.keys.accept("kr", { confirm: async () => false });
       expect(refused).toMatchObject({ accepted: false, objection: { code: "KEYRING_ROLLED_BACK" } });
@@ -98,20 +101,20 @@ describe("an older keyring that was put back", () => {
       expect((await verbs.keys.accept("kr")).accepted).toBe(true);
       expect((await verbs.show("kr")).status).toBe("waiting");
       expect(await verbs.keys.accept("kr")).toMatchObject({ accepted: false });
-      place.putBack("kr", now);
+      await place.putBack("kr", now);
       await verbs.keys.add({ task: "kr" }, { kind: "keyfile", path: place.key("third.key", 3) });
-      const names = [...place.keyrings("kr").keys()].sort();
-      writeFileSync(place.path("outputs", "kr", "checkpoints", names.at(-1) ?? ""), "x");
+      const names = [...(await place.keyrings("kr")).keys()].sort();
+      await place.content("kr").change([[names.at(-1) ?? "", Buffer.from("x")]]);
       expect((await verbs.show("kr")).status).toBe("waiting");
     });
   });
 });
 
-describe("a task that somebody locked for a public recipient", () => {
+describe.each(STORES)("a task that somebody locked for a public recipient (%s)", (store) => {
   async function createForeign() {
     const { generateIdentity, identityToRecipient } = await import("age-encryption");
     const identity = await generateIdentity();
-    const attacker = new KeyPlace();
+    const attacker = KeyPlace.of(store);
     const recipients = [await identityToRecipient(identity)];
     await attacker.with({ SPLASHDOWN_KEY_FILE: attacker.key("own.key", 9) }, async (verbs) => {
       await verbs.run({ workflow: attacker.workflow, task: "gift" });
@@ -138,7 +141,8 @@ describe("a task that somebody locked for a public recipient", () => {
 
   it("[security C2 kin] is imported by a person's act, and runs nothing unasked", async () => {
     const { attacker, victim, variables } = await createForeign();
-    rmSync(victim.path("outputs"), { recursive: true });
+    for (const name of ["outputs", "tasks.db", "tasks.db-wal", "tasks.db-shm"])
+      rmSync(victim.path(name), { recursive: true, force: true });
     await victim.with(variables, async (verbs) => {
       await verbs.checkpoints.import(attacker.path("gift.zip"));
       const { tasks } = await verbs.recover();

@@ -29,7 +29,7 @@ describe("keys shred", () => {
     await place.with(own, (verbs) => verbs.keys.shred("t"), { fileSystem: watched });
     expect(seen.length).toBeGreaterThan(0);
     for (const there of seen) expect(there).toContain("00000002-0000.jsonl");
-    expect(place.keyrings("t").size).toBe(0);
+    expect((await place.keyrings("t")).size).toBe(0);
   });
 
   it("[reliability R02 kin] has written its mark before the first key is destroyed", async () => {
@@ -49,16 +49,16 @@ describe("keys shred", () => {
   it("[reliability R02 kin] destroys nothing where the answer was no, and claims nothing", async () => {
     const { place, own, segments } = await createRoom();
     await place.with(own, (verbs) => verbs.keys.shred("t", { confirm: async () => false }));
-    expect([place.keyrings("t").size, segments()]).toEqual([1, ["00000001-0000.jsonl"]]);
+    expect([(await place.keyrings("t")).size, segments()]).toEqual([1, ["00000001-0000.jsonl"]]);
   });
 
   it("[reliability R02 kin] is told as such by every verb afterwards, and an old keyring file does not undo it in silence", async () => {
     const { place, own } = await createRoom();
-    const before = place.keyrings("t");
+    const before = await place.keyrings("t");
     await place.with(own, async (verbs) => {
       await verbs.keys.shred("t");
       expect(await codeOfAsync(() => verbs.show("t"))).toBe("KEY_SHREDDED");
-      place.putBack("t", before);
+      await place.putBack("t", before);
       expect(await codeOfAsync(() => verbs.show("t"))).toBe("KEYRING_ROLLED_BACK");
       expect(await codeOfAsync(() => verbs.answer({ task: "t", answer: "yes" }))).toBe("KEYRING_ROLLED_BACK");
     });

@@ -4,10 +4,12 @@
  * Owns: the columns as they stand in sql-tables.ts, and how rows are the files of a folder. What is to become of them is
  * row-attacks.ts.
  */
-import { sha256Hex } from "../../../src/base/digest.js";
-import { readClearHeader } from "../../../src/store/contract/plaintext-header.js";
-import type { SqlDatabase, SqlValue } from "../../../src/store/sql/sql-database.js";
-import type { Files } from "./attack-scene.js";
+import { sha256Hex } from "../../src/base/digest.js";
+import { readClearHeader } from "../../src/store/contract/plaintext-header.js";
+import type { SqlDatabase, SqlValue } from "../../src/store/sql/sql-database.js";
+
+/** Of a task's folder, by path below it; of a task's rows the same, as they would stand in a folder. */
+export type Files = ReadonlyMap<string, Buffer>;
 
 /** Of a table, by column; what is null is not there. */
 export interface Row {
