@@ -9,6 +9,7 @@
  */
 import { constants } from "node:os";
 import { inspect } from "node:util";
+import { fillHint } from "./command-text.js";
 import type { JsonObject, JsonValue } from "./json.js";
 import { ERROR_TABLE, type ErrorCode } from "./error-table.js";
 
@@ -51,7 +52,6 @@ export class SplashdownError extends Error {
     return ERROR_TABLE[this.code].retryable;
   }
 
-  /** The next command to type, with the details filled in. */
   /** The next command to type; several, one a line, where `details.commands` names them. */
   get hint(): string {
     const { commands } = this.details;
@@ -124,13 +124,4 @@ export function unreachable(value: never): never {
 
 function isTexts(value: JsonValue | undefined): value is readonly string[] {
   return Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === "string");
-}
-
-/** `{name}` is a detail or, without it, its name in capitals; ` {name?}` is a detail or nothing. */
-function fillHint(hint: string, details: JsonObject): string {
-  return hint.replace(/( ?)\{(\w+)(\??)\}/g, (_whole, ...[space = "", name = "", optional = ""]: string[]) => {
-    const value = details[name];
-    if (value === undefined || value === null) return optional === "?" ? "" : `${space}${name.toUpperCase()}`;
-    return `${space}${typeof value === "string" ? value : JSON.stringify(value)}`;
-  });
 }

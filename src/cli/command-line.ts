@@ -22,7 +22,7 @@ import { cleanForTerminal } from "./terminal/output.js";
 import { createProgram } from "./program.js";
 import { createSecondSignal, type SecondSignal } from "./terminal/second-signal.js";
 import { createScreen, type ScreenSize } from "./terminal/screen.js";
-import { findVerb, toUsageError, withVerb } from "./command/usage.js";
+import { findVerb, toUsageError, withGiven, withVerb } from "./command/usage.js";
 
 const SIGNAL_STATUS = {
   SIGINT: EXIT_STATUS.interrupted,
@@ -62,7 +62,7 @@ async function main(args: readonly string[]): Promise<number> {
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT_STATUS.done;
     // Asked nothing, it has shown its help.
     if (error instanceof CommanderError && error.code === "commander.help") return EXIT_STATUS.usage;
-    return reportError(explain(error, program, findVerb(program, args)), streams, {
+    return reportError(explain(error, program, args), streams, {
       ...program.opts(),
       json: args.includes("--json"),
       debug: args.includes("--debug"),
@@ -143,9 +143,10 @@ function listenToSignals(streams: Streams, { taken }: SecondSignal): AbortSignal
   return controller.signal;
 }
 
-function explain(error: unknown, program: Command, verb: string): unknown {
+function explain(error: unknown, program: Command, args: readonly string[]): unknown {
+  const verb = findVerb(program, args);
   if (error instanceof CommanderError) return toUsageError(error, verb, program);
-  return error instanceof SplashdownError ? withVerb(error, verb) : error;
+  return error instanceof SplashdownError ? withGiven(withVerb(error, verb), program, args) : error;
 }
 
 function reportError(error: unknown, streams: Streams, options: GlobalOptions): number {

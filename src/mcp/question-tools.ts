@@ -4,9 +4,9 @@
  * An answer goes the way of `splashdown answer`: the first one counts. One for a task that nobody runs is not left lying:
  * the task goes on by itself.
  */
+import { writeCommand } from "../base/command-text.js";
 import { SplashdownError } from "../base/errors.js";
 import type { JsonObject, JsonValue } from "../base/json.js";
-import { quoteArgument } from "../base/shell-text.js";
 import { resumeInBackground } from "./run-tools.js";
 import { readStatus } from "./task-status.js";
 import {
@@ -98,7 +98,7 @@ function createAnswer(context: ToolContext): Tool {
 
 function notAllowed({ task, question, answer: chosen, text: more }: AnswerInput): SplashdownError {
   const words = [task, ...(question === undefined ? [] : [question]), chosen, ...(more === undefined ? [] : [more])];
-  const command = `splashdown answer ${words.map(quoteArgument).join(" ")}`;
+  const command = writeCommand("answer", words);
   return new SplashdownError("ANSWER_NOT_ALLOWED", "only a person may answer here", {
     details: { task, commands: [command] },
   });

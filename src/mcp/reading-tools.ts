@@ -1,5 +1,5 @@
 /** Tools that only look: at tasks, results, checkpoints and workflow files. */
-import { quoteArgument } from "../base/shell-text.js";
+import { writeCommand } from "../base/command-text.js";
 import type { JsonObject } from "../base/json.js";
 import { LIMITS } from "../base/limits.js";
 import type { TaskView } from "../runtime/contract.js";
@@ -40,7 +40,7 @@ function createList({ splashdown }: ToolContext): Tool {
     call: async ({ status, limit = LIMITS.mcpRowsMax }) => {
       const all = (await splashdown.list()).filter((row) => status === undefined || row.status === status);
       const rows = all.toSorted((a, b) => compareText(b.last_event_at ?? "", a.last_event_at ?? ""));
-      return { result: rows.slice(0, limit), ...tellRest(all.length, limit), command: "splashdown list" };
+      return { result: rows.slice(0, limit), ...tellRest(all.length, limit), command: writeCommand("list") };
     },
   });
 }
@@ -114,8 +114,8 @@ async function readTask(context: ToolContext, task: string): Promise<TaskView> {
   return context.splashdown.show(standing?.task ?? task);
 }
 
-function commandOf(verb: string, task: string): string {
-  return `splashdown ${verb} ${quoteArgument(task)} --json`;
+function commandOf(verb: "show", task: string): string {
+  return writeCommand(verb, [task], { "--json": true });
 }
 
 /** A module is run to be read: then the tool does not merely look. */
@@ -134,7 +134,7 @@ function createValidate({ splashdown, root, mayLoadModules, checkModule }: ToolC
     call: async ({ file }) => {
       const path = await requireWorkflowFile(root, file, mayLoadModules);
       const result = isModule(path) ? await checkModule(path) : await splashdown.validate(path);
-      return { result, command: `splashdown validate ${quoteArgument(file)}` };
+      return { result, command: writeCommand("validate", [file]) };
     },
   });
 }
@@ -153,7 +153,7 @@ function createCheckpoints({ splashdown }: ToolContext): Tool {
       return {
         result: all.toReversed().slice(0, limit),
         ...tellRest(all.length, limit),
-        command: `splashdown checkpoints list ${quoteArgument(task)}`,
+        command: writeCommand("checkpoints list", [task]),
       };
     },
   });
@@ -177,7 +177,7 @@ function createDiff({ splashdown }: ToolContext): Tool {
     hints: READS,
     call: async ({ task, from, to }) => ({
       result: await splashdown.debug.diffCheckpoints(from, to, { task }),
-      command: `splashdown debug diff-checkpoints --from ${quoteArgument(from)} --to ${quoteArgument(to)} --task ${quoteArgument(task)}`,
+      command: writeCommand("debug diff-checkpoints", [], { "--from": from, "--to": to, "--task": task }),
     }),
   });
 }

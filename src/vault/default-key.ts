@@ -8,6 +8,7 @@
  * V14: none is made where sealed data of another key is present, on a more volatile volume than the store's, or inside
  * the outputs tree or the project; where the default place cannot be written, one is named that can be. Source: DESIGN section 7, STORAGE section 2.6.
  */
+import { writeCommand } from "../base/command-text.js";
 import { dirname, isAbsolute, join, relative } from "node:path";
 import { settleNames } from "../base/durable-names.js";
 import { errnoOf, SplashdownError } from "../base/errors.js";
@@ -125,11 +126,10 @@ async function explain(
 async function listCommands(options: DefaultKeyOptions, kept: string | undefined): Promise<string[]> {
   // No folder here takes a key: then it is kept by whoever sets the variable.
   if (kept === undefined) return [`export SPLASHDOWN_KEY="$(head -c 32 /dev/urandom | base64)"`];
-  const file = quoteArgument(kept);
-  const make = `splashdown keys init --key-file ${file}`;
+  const make = writeCommand("keys init", [], { "--key-file": kept });
   return (await options.hasForeignSealedData())
-    ? ["splashdown keys verify", make]
-    : [make, `export SPLASHDOWN_KEY_FILE=${file}`];
+    ? [writeCommand("keys verify"), make]
+    : [make, `export SPLASHDOWN_KEY_FILE=${quoteArgument(kept)}`];
 }
 
 /** A person may put a key anywhere; where nothing better is known, the default place is as good as theirs. */
@@ -189,7 +189,7 @@ export async function initKeyFile(options: {
   const made = await createKeyFile(options);
   if (made !== undefined) return made;
   throw new SplashdownError("KEY_NOT_CREATED", `the key file ${options.path} exists and is never overwritten`, {
-    details: { file: options.path, reason: "exists", commands: ["splashdown keys show"] },
+    details: { file: options.path, reason: "exists", commands: [writeCommand("keys show")] },
   });
 }
 

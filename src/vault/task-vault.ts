@@ -7,12 +7,12 @@
  * V13: a keyring is durable before anything is sealed with its key, and it was opened from its own bytes, with every
  * source at hand, before it got its name.
  */
+import { writeCommand } from "../base/command-text.js";
 import type { Clock } from "../base/clock.js";
 import { assert, SplashdownError } from "../base/errors.js";
 import type { KeyId } from "../base/ids.js";
 import { silentLog, type Log } from "../base/log.js";
 import type { RandomSource } from "../base/random.js";
-import { quoteArgument } from "../base/shell-text.js";
 import type { KeyringHeader, KeyringKey, KeyringSlot } from "../schema/generated/keyring.js";
 import type { KeyringStanding, TaskVault } from "./contract.js";
 import { computeFingerprint, isSameBytes, KEY_BYTES } from "./derivation.js";
@@ -135,7 +135,7 @@ function describeLooked({ label, absence, secret }: SourceState): string {
 /** The command that makes the one key file that is configured and not there. */
 function nameMaker(sources: readonly SourceState[]): { commands?: string[] } {
   const file = sources.map(({ setting }) => setting).find((setting) => setting.kind === "keyfile");
-  return file === undefined ? {} : { commands: [`splashdown keys init --key-file ${quoteArgument(file.path)}`] };
+  return file === undefined ? {} : { commands: [writeCommand("keys init", [], { "--key-file": file.path })] };
 }
 
 interface KeyEntryOptions extends CreateVaultOptions {

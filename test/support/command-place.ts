@@ -12,7 +12,7 @@ import {
   type RunningCommand,
 } from "./built-program.js";
 
-export type PlaceOptions = Partial<Omit<CommandOptions, "cwd">>;
+export type PlaceOptions = Partial<CommandOptions>;
 
 export class CommandPlace {
   readonly folder = mkdtempSync(join(tmpdir(), "splashdown-e2e-"));

@@ -13,7 +13,6 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { closeSync, fstatSync, mkdirSync, openSync, readSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { EXIT_STATUS } from "../../base/error-table.js";
-import { quoteArgument } from "../../base/shell-text.js";
 import type { Splashdown } from "../../runtime/contract.js";
 import { readEnvironment } from "../../runtime/platform/environment.js";
 import { systemRandom } from "../../runtime/platform/system-clock.js";
@@ -195,14 +194,13 @@ interface Detached {
 
 function describeDetached({ task, pid }: Detached, options: GlobalOptions): DetachedView {
   const write = createCommandWriter(options);
-  const command = (...words: string[]): string => write(words.map(quoteArgument).join(" "));
   return {
     task,
     pid,
     commands: {
-      events: command("events", task, "--follow"),
-      show: command("show", task),
-      stop: command("stop", task),
+      events: write("events", [task], { "--follow": true }),
+      show: write("show", [task]),
+      stop: write("stop", [task]),
     },
   };
 }

@@ -1,11 +1,12 @@
 /**
  * The commands that are shown to people work as they are printed: each names the store and the settings that this one was
- * given. The rooms below write `splashdown VERB …`; here, and nowhere else, the flags are added.
+ * given. The rooms below write them (command-text.ts); here, and nowhere else, the flags are added.
  *
  * What goes to stderr is completed as text (`repeatFlags`); of an answer only the fields that hold commands for people are
  * (`repeatFlagsIn`), never what a task gave or was given.
  */
 import { completeCommands } from "../../base/command-fields.js";
+import { writeCommand, type CommandWriter } from "../../base/command-text.js";
 import type { JsonValue } from "../../base/json.js";
 import { quoteArgument } from "../../base/shell-text.js";
 import { hidePassword } from "../../base/store-address.js";
@@ -33,9 +34,11 @@ export const VERBS = [
   ...(["metrics", "mcp", "store", "trust", "explain", "completion"] as const),
 ];
 
-/** But for what names a store itself, a help, and the import of a bundle, which is done elsewhere. */
+const START = "splashdown ";
+/** A quoted word of a command, which stays as it is, whatever it says; or the beginning of a command, but for a help and the import of a bundle, which is done elsewhere. */
 const COMMAND = new RegExp(
-  `(?<![\\w./-])splashdown (?=(?:${VERBS.join("|")})(?![\\w-]))(?!checkpoints import |.* --store |(?:\\S+ ){1,2}--help)`,
+  `(?<=splashdown [^\\n]*[ =])(?:'(?:[^']|'\\\\'')*'|"\\$\\(printf '[^']*'\\)")|` +
+    `(?<![\\w./-])splashdown (?=(?:${VERBS.join("|")})(?![\\w-]))(?!checkpoints import |(?:\\S+ ){1,2}--help)`,
   "g",
 );
 
@@ -45,14 +48,14 @@ export function repeatFlags(text: string, { store, config }: GlobalOptions): str
     ...(store === undefined || hidePassword(store) !== store ? [] : ["--store", quoteArgument(store)]),
     ...(config === undefined ? [] : ["--config", quoteArgument(config)]),
   ];
-  return flags.length === 0 ? text : text.replace(COMMAND, () => `splashdown ${flags.join(" ")} `);
+  return flags.length === 0
+    ? text
+    : text.replace(COMMAND, (found) => (found === START ? `${START}${flags.join(" ")} ` : found));
 }
 
-/** Writes the command of these words. */
-export type CommandWriter = (words: string) => string;
-
+/** A writer whose commands have the flags that this one was given. */
 export function createCommandWriter(options: GlobalOptions): CommandWriter {
-  return (words) => repeatFlags(`splashdown ${words}`, options);
+  return (verb, words, flags) => repeatFlags(writeCommand(verb, words, flags), options);
 }
 
 /** A view with its commands complete; the very same one where nothing is to be added. */

@@ -1,5 +1,6 @@
 /** Mistyped command lines as errors of ours: the same line, status and JSON as every other error. */
 import type { Command, CommanderError } from "commander";
+import { ERROR_TABLE } from "../../base/error-table.js";
 import { SplashdownError } from "../../base/errors.js";
 import { suggestForWord } from "./conductor-aliases.js";
 
@@ -35,8 +36,31 @@ export function withVerb(error: SplashdownError, verb: string): SplashdownError 
   return new SplashdownError(error.code, error.message, { details: { ...error.details, verb }, cause: error });
 }
 
+/** The same error with the task and the file that the verb was given, where its hint would name one and the error does not. */
+export function withGiven(error: SplashdownError, program: Command, args: readonly string[]): SplashdownError {
+  const command = findCommand(program, args).command;
+  const given: Record<string, unknown> = { ...command.opts() };
+  for (const [at, argument] of command.registeredArguments.entries()) given[argument.name()] = command.args[at];
+  const { hint } = ERROR_TABLE[error.code];
+  const missing = (["task", "file"] as const).flatMap((name) => {
+    const value = given[name];
+    const isNamed = new RegExp(`\\{${name}\\??\\}`).test(hint) && error.details[name] === undefined;
+    return isNamed && typeof value === "string" ? [[name, value] as const] : [];
+  });
+  if (missing.length === 0) return error;
+  const details = { ...error.details, ...Object.fromEntries(missing) };
+  return new SplashdownError(error.code, error.message, { details, cause: error });
+}
+
 /** The verb that the arguments name, with its group: `run`, `debug replay`; empty when they name none. */
 export function findVerb(program: Command, args: readonly string[]): string {
+  return findCommand(program, args).path.join(" ");
+}
+
+function findCommand(
+  program: Command,
+  args: readonly string[],
+): { readonly command: Command; readonly path: readonly string[] } {
   const path: string[] = [];
   let command = program;
   for (const word of args) {
@@ -46,5 +70,5 @@ export function findVerb(program: Command, args: readonly string[]): string {
     command = next;
     if (next.commands.length === 0) break;
   }
-  return path.join(" ");
+  return { command, path };
 }

@@ -1,11 +1,12 @@
 /** The one way a verb runs: opens Splashdown with the global flags, shows notices on stderr, closes it again. */
 import type { Command } from "commander";
+import type { CommandWriter } from "../../base/command-text.js";
 import type { Log } from "../../base/log.js";
 import type { OpenOptions } from "../../runtime/open.js";
 import type { Splashdown } from "../../runtime/contract.js";
 import { askPassphraseOn } from "../terminal/ask-passphrase.js";
 import type { CliDeps, GlobalOptions, Streams } from "../terminal/deps.js";
-import { createCommandWriter, repeatFlags, repeatFlagsIn, type CommandWriter } from "./next-command.js";
+import { createCommandWriter, repeatFlags, repeatFlagsIn } from "./next-command.js";
 import { askTrustOn } from "./trust-question.js";
 import { cleanForTerminal, coloursOf, formatView } from "../terminal/output.js";
 

@@ -1,6 +1,6 @@
 /** One checkpoint as text that a person likes to read: `checkpoints show`. `--json` has everything. Pure. */
+import type { CommandWriter } from "../../base/command-text.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
-import { quoteArgument } from "../../base/shell-text.js";
 import {
   cleanForTerminal,
   colourStatus,
@@ -15,7 +15,6 @@ import type { MetricsView } from "../../runtime/contract.js";
 import { formatValue } from "./step-text.js";
 import { formatClock, formatMoment } from "../terminal/local-time.js";
 import { formatSpent, spentOf } from "../terminal/spent.js";
-import type { CommandWriter } from "../command/next-command.js";
 
 const DECISIONS_MAX = 5;
 const INDENT = "  ";
@@ -38,8 +37,8 @@ export function formatCheckpoint(view: JsonObject, colours: Colours, write: Comm
     ...formatValues(view["values"]),
     ...section("figures", formatFigures(view)),
     "",
-    `${INDENT}go on from here: ${write(`fork ${quoteArgument(textOf(view["task"]))} --from ${textOf(view["seq"])}`)}`,
-    `${INDENT}everything: ${write(`checkpoints show ${quoteArgument(reference)} --json`)}`,
+    `${INDENT}go on from here: ${write("fork", [textOf(view["task"])], { "--from": textOf(view["seq"]) })}`,
+    `${INDENT}everything: ${write("checkpoints show", [reference], { "--json": true })}`,
   ].join("\n");
 }
 

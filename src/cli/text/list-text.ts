@@ -1,9 +1,8 @@
 /** `list` as a person reads it: a row per task, below it what it needs, below all what is wrong, each sentence once. Pure. */
+import type { CommandWriter } from "../../base/command-text.js";
 import { formatCount } from "../../base/plain-text.js";
-import { quoteArgument } from "../../base/shell-text.js";
 import { describeShared, shareProblems } from "../../base/shared-problems.js";
 import type { TaskSummaryView } from "../../runtime/contract.js";
-import type { CommandWriter } from "../command/next-command.js";
 import { formatAgo, formatMoment, formatUntil } from "../terminal/local-time.js";
 import { cleanForTerminal, formatSize, formatTable } from "../terminal/output.js";
 import { formatMoneyCell, formatTokensCell } from "../terminal/spent.js";
@@ -21,7 +20,9 @@ const OPTIONAL: ReadonlySet<string> = new Set(["TOKENS", "COST"]);
 
 export function formatList(tasks: readonly TaskSummaryView[], frame: ListFrame): string {
   if (tasks.length === 0)
-    return frame.isFiltered ? "no task is so" : `no tasks yet; start one with: ${frame.write("run <file>")}`;
+    return frame.isFiltered
+      ? "no task is so"
+      : `no tasks yet; start one with: ${frame.write("run", [{ blank: "FILE" }])}`;
   const rows = tasks.map((task) => rowOf(task, frame.nowMs));
   const columns = HEAD.map((_title, column) => column).filter(
     (column) => !OPTIONAL.has(HEAD[column] ?? "") || rows.some((row) => row[column] !== ""),
@@ -70,7 +71,8 @@ function formatProblems(tasks: readonly TaskSummaryView[]): string[] {
 
 /** What it needs, and that its journal is damaged where that costs nothing. */
 function describeNote(task: TaskSummaryView, frame: ListFrame): string {
-  const damage = task.damaged === undefined ? [] : [`damaged, nothing is lost: ${frame.write("doctor --tasks")}`];
+  const damage =
+    task.damaged === undefined ? [] : [`damaged, nothing is lost: ${frame.write("doctor", [], { "--tasks": true })}`];
   return [describeNeed(task, frame), ...damage].filter((text) => text !== "").join("; ");
 }
 
@@ -79,7 +81,7 @@ function describeNeed(task: TaskSummaryView, { write, nowMs }: ListFrame): strin
   const { open_questions: open = 0 } = task;
   const program = isOver(task) ? "" : (task.by_program ?? "");
   if (open > 0) return [describeOpen(open, task.waits_for), ...(program === "" ? [] : [`then ${program}`])].join("; ");
-  if (task.status === "waiting") return `answered; ${program || write(`resume ${quoteArgument(task.task)}`)}`;
+  if (task.status === "waiting") return `answered; ${program || write("resume", [task.task])}`;
   if (program !== "" && task.resume_at === undefined) return program;
   if (task.resume_at === undefined) return "";
   return `goes on ${formatUntil(task.resume_at, nowMs)}, at ${formatMoment(task.resume_at)}`;

@@ -1,10 +1,10 @@
 /** The text of a run's end and of a resume plan. */
+import type { CommandWriter } from "../../base/command-text.js";
 import { quoteArgument } from "../../base/shell-text.js";
 import type { FailureView, PlanView, QuestionView, RunView } from "../../runtime/contract.js";
 import type { Streams } from "../terminal/deps.js";
 import { formatMoment } from "../terminal/local-time.js";
 import { formatSpent, spentOf } from "../terminal/spent.js";
-import type { CommandWriter } from "../command/next-command.js";
 import { cleanForTerminal, colourStatus, coloursOf, formatDuration, formatSize, textOf } from "../terminal/output.js";
 
 const HOW: Readonly<Record<RunView["how"], string>> = {
@@ -71,7 +71,7 @@ function formatOutput(view: RunView, write: CommandWriter): string[] {
   if (view.output === undefined || view.output === null) return [];
   const text = typeof view.output === "string" ? view.output : JSON.stringify(view.output, undefined, 2);
   const clean = cleanForTerminal(text);
-  const whole = write(`show ${quoteArgument(view.task)} --json`);
+  const whole = write("show", [view.task], { "--json": true });
   const cut = clean.length > 2000 ? `${clean.slice(0, 2000)}\n… (${whole} has all of it)` : clean;
   return cut.split("\n").map((line) => `  ${line}`);
 }
@@ -80,15 +80,9 @@ function formatOutput(view: RunView, write: CommandWriter): string[] {
 export function formatQuestions(questions: readonly QuestionView[]): string[] {
   const [only, second] = questions;
   if (only === undefined || second !== undefined || only.items !== undefined) return questions.flatMap(formatQuestion);
-  const named = ` ${quoteArgument(only.id)} `;
-  const at = only.command.indexOf(named);
-  const [value = "", more] =
-    only.command
-      .slice(at + named.length)
-      .split("  # ")[0]
-      ?.split(" ") ?? [];
-  const isShort = at > 0 && value !== "" && more === undefined;
-  return formatQuestion(isShort ? { ...only, command: only.command.replace(named, " ") } : only);
+  // An amount stands after its answer, and then the question is named.
+  if (only.kind === "limit") return formatQuestion(only);
+  return formatQuestion({ ...only, command: only.command.replace(` ${quoteArgument(only.id)} `, " ") });
 }
 
 export function formatQuestion(question: QuestionView): string[] {
@@ -124,7 +118,9 @@ function formatItems({ items = [], at, options }: QuestionView): string[] {
       const mark = item.id === at ? ">" : " ";
       return `    ${mark} ${cleanForTerminal(`${item.id} ${item.text}${choices}${said}`).replaceAll("\n", " ")}`;
     }),
-    ...(moves.length === 0 ? [] : [`      or ${moves.join(", ")}, or all at once: '{"${at ?? "q1"}": "…"}'`]),
+    ...(moves.length === 0
+      ? []
+      : [`      or ${moves.join(", ")}, or all at once: ${quoteArgument(`{${JSON.stringify(at ?? "q1")}: "…"}`)}`]),
   ];
 }
 

@@ -1,4 +1,5 @@
 /** One step as a person reads it: what it was given, each attempt, turns, calls, what came of it. `--json` has everything. Pure. */
+import type { CommandWriter } from "../../base/command-text.js";
 import { isJsonObject, type JsonValue } from "../../base/json.js";
 import { formatCount } from "../../base/plain-text.js";
 import { quoteArgument } from "../../base/shell-text.js";
@@ -10,7 +11,6 @@ import type {
   TurnView,
   UsageView,
 } from "../../runtime/contract.js";
-import type { CommandWriter } from "../command/next-command.js";
 import {
   cleanForTerminal,
   colourStatus,
@@ -26,7 +26,7 @@ const STDERR_LINES = 20;
 const LINE_CHARS = 2_000;
 
 export function formatStep(view: StepDetailView, colours: Colours, write: CommandWriter): string {
-  const whole = write(`show ${quoteArgument(view.task)} ${quoteArgument(view.step)} --json`);
+  const whole = write("show", [view.task, view.step], { "--json": true });
   const section = (title: string, lines: readonly string[]): string[] =>
     lines.length === 0 ? [] : ["", colours.bold(title), ...lines.map((line) => (line === "" ? "" : `  ${line}`))];
   return [

@@ -4,12 +4,12 @@
  * The sample is `examples/first-steps`, one truth for package and folder. Nothing is overwritten: when a file of the
  * sample exists already, nothing is written at all.
  */
+import { writeCommand } from "../../base/command-text.js";
 import { mkdir, readdir, readFile, writeFile, lstat } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import type { Command } from "commander";
 import { errnoOf, messageOf, SplashdownError } from "../../base/errors.js";
 import { packageFile } from "../../base/package-files.js";
-import { quoteArgument } from "../../base/shell-text.js";
 import { repeatFlagsIn } from "../command/next-command.js";
 import type { CliDeps, GlobalOptions } from "../terminal/deps.js";
 import { formatView } from "../terminal/output.js";
@@ -51,7 +51,7 @@ export async function writeSample(folder: string): Promise<InitView> {
   await requireFree(target, files);
   for (const file of files) await writeNew(join(target, file), await readFile(join(SAMPLE, file)));
   const workflow = join(relative(".", target), "workflow.yaml");
-  return { folder: target, files, command: `splashdown run ${quoteArgument(workflow)}` };
+  return { folder: target, files, command: writeCommand("run", [workflow]) };
 }
 
 async function listSample(): Promise<string[]> {

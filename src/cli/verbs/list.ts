@@ -1,4 +1,5 @@
 /** `splashdown list`: all tasks, or those that are wanted, in a chosen order; once or again and again. Changes nothing. */
+import type { CommandWriter } from "../../base/command-text.js";
 import { Option, type Command } from "commander";
 import { SplashdownError } from "../../base/errors.js";
 import type { Splashdown, TaskSummaryView } from "../../runtime/contract.js";
@@ -109,7 +110,7 @@ const WATCH_MS = 2000;
 async function watch(
   list: () => Promise<Listed>,
   { streams, signal, exit }: CliDeps,
-  write: (words: string) => string,
+  write: CommandWriter,
 ): Promise<void> {
   let before = "";
   while (!signal.aborted) {

@@ -1,4 +1,5 @@
 /** `splashdown debug replay`: a task's story again; runs nothing, unless `--live` asks for a fork that runs. */
+import type { CommandWriter } from "../../base/command-text.js";
 import type { Command } from "commander";
 import type { ReplayView } from "../../runtime/contract.js";
 import type { CliDeps, Streams } from "../terminal/deps.js";
@@ -7,7 +8,6 @@ import { formatClock } from "../terminal/local-time.js";
 import { cleanForTerminal } from "../terminal/output.js";
 import { watchProgress } from "../terminal/progress.js";
 import { RUN_STATUSES } from "./run.js";
-import type { CommandWriter } from "../command/next-command.js";
 import { formatRun } from "../text/run-text.js";
 import { describeStatuses, withSplashdown } from "../command/verb.js";
 

@@ -1,11 +1,10 @@
 /** `splashdown show` and `events`: the truth about one task. They change nothing. */
+import type { CommandWriter } from "../../base/command-text.js";
 import { formatCount } from "../../base/plain-text.js";
 import type { Command } from "commander";
 import { SplashdownError } from "../../base/errors.js";
 import type { EventView, StepView, TaskView } from "../../runtime/contract.js";
 import { statusOfSignal, type CliDeps, type Streams } from "../terminal/deps.js";
-import { quoteArgument } from "../../base/shell-text.js";
-import type { CommandWriter } from "../command/next-command.js";
 import { formatGoingOn, formatQuestions, formatStderr } from "../text/run-text.js";
 import { formatStep } from "../text/step-text.js";
 import {
@@ -163,7 +162,7 @@ function formatTask(view: TaskView, streams: Streams, write: CommandWriter): str
     ...section("not understood", view.unread.map(indent)),
     ...section("damage", view.damage.map(indent)),
     "",
-    indent(`${formatCount(view.checkpoints, "checkpoint")}: ${write(`checkpoints list ${quoteArgument(view.task)}`)}`),
+    indent(`${formatCount(view.checkpoints, "checkpoint")}: ${write("checkpoints list", [view.task])}`),
     ...(view.next === undefined ? [] : [indent(formatGoingOn(view.next))]),
   ].join("\n");
 }

@@ -1,6 +1,5 @@
 /** Refuses verbs that are for people when a step of a task calls them. */
 import { SplashdownError } from "../../base/errors.js";
-import { quoteArgument } from "../../base/shell-text.js";
 import { findStepAbove, STEP_TASK_VARIABLE } from "../../process/step-above.js";
 import type { Environment } from "../platform/environment.js";
 
@@ -10,7 +9,7 @@ export interface Refused {
 }
 
 export function refuse(step: string, { verb, task }: Refused): SplashdownError {
-  const about = task === undefined ? "" : ` ${quoteArgument(task)}`;
+  const about = task === undefined ? "" : ` ${task}`;
   const text = `${verb}${about} was asked for by a step of the task ${step}: that is for people, from a terminal outside of it`;
   return new SplashdownError("INSIDE_STEP", text, {
     details: { step_of: step, verb, ...(task === undefined ? {} : { task }) },

@@ -4,9 +4,9 @@
  * Owns: what the flags mean. A policy for steps of unknown outcome goes to the engine with the resume; everything else is
  * recorded like an answer from outside before the task goes on, so it wins or loses against others in the same way.
  */
+import { writeCommand } from "../../base/command-text.js";
 import { parseExactJson } from "../../base/exact-json.js";
 import { isErrorCode, messageOf, SplashdownError } from "../../base/errors.js";
-import { quoteArgument } from "../../base/shell-text.js";
 import type { JsonObject, JsonValue } from "../../base/json.js";
 import { findNearest } from "../../definition/faults/nearest.js";
 import type { OnUnknown } from "../../definition/model/values.js";
@@ -133,10 +133,8 @@ async function answerOnly(desk: Desk, answer: string, value: JsonValue | undefin
   if (only === undefined)
     throw new SplashdownError("QUESTION_NOT_FOUND", `task ${task} has no open question`, { details: { task } });
   if (second !== undefined) {
-    const ids = open.map((question) => question.id).join(", ");
-    throw usage(
-      `task ${task} has ${open.length} open questions (${ids}); answer each: splashdown answer ${quoteArgument(task)} QUESTION VALUE`,
-    );
+    const each = open.map((question) => writeCommand("answer", [task, question.id, answer]));
+    throw usage(`task ${task} has ${open.length} open questions; answer each: ${each.join(", ")}`);
   }
   await record(desk, only, { answer, ...(value === undefined ? {} : { value }) });
 }

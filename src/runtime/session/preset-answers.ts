@@ -5,8 +5,8 @@
  * Nothing is picked in silence: a gate is skipped only where the flag names the choice or the workflow has a `default`;
  * every other one stays open.
  */
+import { writeCommand } from "../../base/command-text.js";
 import { SplashdownError } from "../../base/errors.js";
-import { quoteArgument } from "../../base/shell-text.js";
 import { findNearest } from "../../definition/faults/nearest.js";
 import { isToolServer } from "../../definition/model/tool-definition.js";
 import type { NodeDefinition, WorkflowDefinition } from "../../definition/model/workflow.js";
@@ -97,7 +97,7 @@ export function requireOneEach(
     const named = open.filter((question) => choosePreset(one, question, state) !== undefined).map(({ id }) => id);
     const [first = "", second] = named;
     if (second === undefined) continue;
-    const command = `splashdown answer ${quoteArgument(state.task?.name ?? "TASK")} ${quoteArgument(first)} ${quoteArgument(text)}`;
+    const command = writeCommand("answer", [state.task?.name ?? { blank: "TASK" }, first, text]);
     throw usage(
       `--answer ${name}=${text} names ${named.length} open questions: ${named.join(", ")}; answer each, e.g.: ${command}`,
     );

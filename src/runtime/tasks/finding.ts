@@ -1,6 +1,6 @@
 /** Finds tasks and checkpoints by what people type: names, ids, workflow names, sequences, `phaseN`, files, `latest`. */
+import { writeCommand } from "../../base/command-text.js";
 import { isErrorCode, SplashdownError } from "../../base/errors.js";
-import { quoteArgument } from "../../base/shell-text.js";
 import { selectCheckpoint } from "../../checkpoint/listing.js";
 import type { CheckpointEntry, TaskState } from "../../engine/model/state.js";
 import type { TaskStore } from "../../store/contract/contract.js";
@@ -57,7 +57,7 @@ async function selectName(services: Services, reference: string, purpose: "read"
 /** Errors: TASK_NOT_FOUND for a task in the trash, with the command that brings it back. */
 export async function requireNotTrashed({ store }: Pick<Services, "store">, name: string): Promise<void> {
   if (!(await store.trash()).some((each) => each.name === name)) return;
-  const text = `task ${name} is in the trash; bring it back with: splashdown store restore ${quoteArgument(name)}`;
+  const text = `task ${name} is in the trash; bring it back with: ${writeCommand("store restore", [name])}`;
   throw new SplashdownError("TASK_NOT_FOUND", text, { details: { task: name } });
 }
 

@@ -5,11 +5,11 @@
  * renamed, is a copy beside the original, or lies in another task's place; without a home it is new here. Readers say so;
  * whoever acts asks `requireOneHome` before anything is written and `settleHome` before the claim.
  */
+import { writeCommand } from "../../base/command-text.js";
 import { realpath, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { isErrorCode, messageOf, SplashdownError } from "../../base/errors.js";
 import { isUuid } from "../../base/ids.js";
-import { quoteArgument } from "../../base/shell-text.js";
 import { hidePassword } from "../../base/store-address.js";
 import {
   createHome,
@@ -167,7 +167,7 @@ async function isHomeOfAnother(services: Services, { name }: Found, taskId: stri
 
 /** What people are told of it; `undefined` where all is as it should be. */
 export function describeResidence(residence: Residence, { name }: Found): string | undefined {
-  const resume = `splashdown resume ${quoteArgument(name)}`;
+  const resume = writeCommand("resume", [name]);
   switch (residence.kind) {
     case "home":
     case "moved":

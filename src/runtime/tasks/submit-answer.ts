@@ -4,6 +4,7 @@
  * Owns: reading what a person wrote by what is asked, and the standing of a wizard with the moves that its owner has not
  * taken yet. Recording is control.ts's; what an answer does is the engine's.
  */
+import { ANSWER_BLANK } from "../../base/command-text.js";
 import { parseExactJson } from "../../base/exact-json.js";
 import { SplashdownError, isErrorCode } from "../../base/errors.js";
 import { encodeValue } from "../../base/json-encoding.js";
@@ -33,7 +34,7 @@ export async function submitAnswer(
 ): Promise<{ readonly answer: Answer; readonly question: QuestionEntry }> {
   const given = said.value === undefined ? said : { ...said, value: encodeValue(said.value) };
   if (question.wizard !== undefined) return moveOn(control, question, given);
-  const { answer, value } = readChoice(question, given);
+  const { answer, value } = readChoice(control.task.name, question, given);
   requireOption(control.task.name, question, { answer, ...valueOf(value) });
   const recorded = await recordAnswer(control, { ...askedOf(question), answer, by: given.by, ...valueOf(value) });
   return { answer: recorded, question: { ...question, status: "answered", answer } };
@@ -44,23 +45,26 @@ function valueOf(value: JsonValue | undefined): { readonly value?: JsonValue } {
 }
 
 function readChoice(
+  task: string,
   question: QuestionEntry,
   { answer, value, more }: AnswerInput,
 ): { answer: string; value?: JsonValue } {
   const option = question.options.find((candidate) => candidate.value === answer);
   if (more === undefined) return { answer, ...valueOf(value) };
   if (question.about?.kind === "limit" && option?.promptFor !== undefined)
-    return { answer, value: readLimits(question.id, question.about.limit, more) };
+    return { answer, value: readLimits({ task, question: question.id }, question.about.limit, more) };
   if (option?.promptFor === undefined)
-    throw new SplashdownError("ANSWER_INVALID", `${answer} takes no text`, { details: { question: question.id } });
+    throw new SplashdownError("ANSWER_INVALID", `${answer} takes no text`, {
+      details: { task, question: question.id },
+    });
   return { answer, value: { [option.promptFor]: more } };
 }
 
 /** Amounts in words. Errors: ANSWER_INVALID. */
-function readLimits(question: string, reached: LimitName, text: string): JsonObject {
+function readLimits(asked: JsonObject, reached: LimitName, text: string): JsonObject {
   const read = readAmounts(text, reached);
   if ("amounts" in read) return read.amounts;
-  throw new SplashdownError("ANSWER_INVALID", read.fault, { details: { question } });
+  throw new SplashdownError("ANSWER_INVALID", read.fault, { details: asked });
 }
 
 /** Of these the open ones that nobody has answered since the state was read; a wizard with the moves made since. */
@@ -100,6 +104,7 @@ async function moveOn(control: ControlDeps, question: QuestionEntry, given: Answ
     const { wizard } = standing;
     if (wizard === undefined || standing.status !== "open") throw await closedBy(control, standing, undefined);
     const move = readMove(wizard, given);
+    requireFilled(task, standing, move);
     await requireUnsettled(control, standing, move);
     requireOption(task, standing, move);
     const next = { ...askedOf(question), by: given.by, move: wizard.moves + 1, ...move };
@@ -112,6 +117,20 @@ async function moveOn(control: ControlDeps, question: QuestionEntry, given: Answ
   throw new SplashdownError("ANSWER_INVALID", `others answer ${question.id} at the same time; try again`, {
     details: { task, question: question.id },
   });
+}
+
+/** What a shown command has in the place of an answer. */
+const BLANKS: ReadonlySet<unknown> = new Set([ANSWER_BLANK.blank, "…"]);
+
+/** Errors: ANSWER_INVALID for a command that was given as it was shown, with nothing in the place of the answer. */
+function requireFilled(task: string, { id, wizard }: QuestionEntry, { value }: { readonly value?: JsonValue }): void {
+  const blank = Object.entries(isJsonObject(value) ? value : {}).find(
+    ([item, said]) =>
+      BLANKS.has(said) && wizard?.items.some((one) => one.id === item && !one.choices.includes(String(said))),
+  );
+  if (blank === undefined) return;
+  const text = `${String(blank[1])} only stands for the answer to ${blank[0]}; write the answer in its place`;
+  throw new SplashdownError("ANSWER_INVALID", text, { details: { task, question: id } });
 }
 
 const MOVES: ReadonlySet<string> = new Set(["answer", "skip", "skip_all", "back", "abort"]);

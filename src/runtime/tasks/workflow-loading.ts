@@ -3,7 +3,6 @@ import { formatCount } from "../../base/plain-text.js";
 import { relative, resolve } from "node:path";
 import { EXIT_STATUS } from "../../base/error-table.js";
 import { isErrorCode, messageOf, SplashdownError } from "../../base/errors.js";
-import { quoteArgument } from "../../base/shell-text.js";
 import { isJsonObject, type JsonObject } from "../../base/json.js";
 import { compareDefinitions, type DefinitionComparison } from "../../definition/compare.js";
 import { PROVIDER_OF_ROUTES, PROVIDER_OTHERWISE } from "../../definition/model/defaults.js";
@@ -82,7 +81,7 @@ function resolveNamed(
   } catch (error) {
     if (!(error instanceof SplashdownError) || typeof workflow !== "string") throw error;
     throw new SplashdownError(error.code, error.message, {
-      details: { ...error.details, file: quoteArgument(workflow) },
+      details: { ...error.details, file: workflow },
       cause: error,
     });
   }

@@ -3,13 +3,13 @@
  *
  * Owns: what `openSplashdown` asks before it uses such settings, and what is told of those it does not use.
  */
+import { writeCommand } from "../../base/command-text.js";
 import { readUtf8 } from "../../base/utf8-text.js";
 import { resolve } from "node:path";
 import { readBoundedFile } from "../../base/bounded-file.js";
 import { SplashdownError } from "../../base/errors.js";
 import { LIMITS } from "../../base/limits.js";
 import { formatCount } from "../../base/plain-text.js";
-import { quoteArgument } from "../../base/shell-text.js";
 import { loadSettingsFile, SETTINGS_FILES } from "../../definition/settings/settings-sources.js";
 import type { SettingsLayer } from "../../definition/settings/settings.js";
 import { splitSettings, type WaitingSetting } from "../../definition/settings/waiting-settings.js";
@@ -81,7 +81,7 @@ export function createTrust(
 export function describeWaiting({ file, settings }: Waiting): string {
   const keys = settings.map(({ key }) => key).join(", ");
   const [count, are] = [formatCount(settings.length, "setting"), settings.length === 1 ? "is" : "are"];
-  return `${count} of ${file} ${are} not used, as nobody has trusted this folder: ${keys}; look at the file, then: splashdown trust`;
+  return `${count} of ${file} ${are} not used, as nobody has trusted this folder: ${keys}; look at the file, then: ${writeCommand("trust")}`;
 }
 
 /** The error of a verb that needs what waits; `keys`: of these alone. */
@@ -90,7 +90,7 @@ export function notTrusted({ file, settings }: Waiting, keys: readonly string[],
   return new SplashdownError(
     "FOLDER_NOT_TRUSTED",
     `${what} by ${named.join(", ")} in ${file}, and nobody has trusted that file`,
-    { details: { file, keys: named, folder: quoteArgument(resolve(file, "..")) } },
+    { details: { file, keys: named, folder: resolve(file, "..") } },
   );
 }
 

@@ -6,11 +6,11 @@
  * is a task that never began, which nobody takes up; after it, there is a fork that waits to be resumed.
  * A fork has an id of its own, so its steps have idempotency keys of their own.
  */
+import { writeCommand } from "../../base/command-text.js";
 import { isErrorCode, SplashdownError } from "../../base/errors.js";
 import { createUuid, type CheckpointId, type TaskId } from "../../base/ids.js";
 import type { JsonObject, JsonValue } from "../../base/json.js";
 import { LIMITS } from "../../base/limits.js";
-import { quoteArgument } from "../../base/shell-text.js";
 import { createBlobShelf } from "../../checkpoint/blobs/blobs.js";
 import type { EngineEvent, EventOf } from "../../engine/model/events.js";
 import { evolve } from "../../engine/fold/evolve.js";
@@ -128,7 +128,7 @@ async function begin(services: Services, { origin, earlier: found, place, set }:
     from: { task: origin.task.name, workflow_id: origin.vault.taskId, checkpoint_id: checkpointId, seq, phase },
     set: Object.keys(set ?? {}),
     acted_since: acted,
-    next: chooseGoingOn(earlier.task, `splashdown resume ${quoteArgument(place.name)}`),
+    next: chooseGoingOn(earlier.task, writeCommand("resume", [place.name])),
   };
 }
 

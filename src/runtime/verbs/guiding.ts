@@ -4,10 +4,10 @@
  * It is left as every request is, sealed and exclusively created. A living owner takes it; where nobody runs the task it
  * stays, and whoever goes on takes it before anything begins. What was taken is the engine's (engine/rules/questions/guidance.ts).
  */
+import { writeCommand } from "../../base/command-text.js";
 import { SplashdownError } from "../../base/errors.js";
 import { LIMITS } from "../../base/limits.js";
 import { showControls } from "../../base/plain-text.js";
-import { quoteArgument } from "../../base/shell-text.js";
 import { findNearest } from "../../definition/faults/nearest.js";
 import { definitionPathOf, nameOfPath } from "../../engine/model/identity.js";
 import { indexDefinition, requireTask } from "../../engine/model/lookup.js";
@@ -47,7 +47,7 @@ export async function guideTask(services: Services, options: GuideOptions): Prom
       at,
       ...(path === undefined ? {} : { step: path }),
       taken: isTaken,
-      ...(isTaken ? {} : { command: chooseGoingOn(state.task, `splashdown resume ${quoteArgument(task.name)}`) }),
+      ...(isTaken ? {} : { command: chooseGoingOn(state.task, writeCommand("resume", [task.name])) }),
     };
   });
 }

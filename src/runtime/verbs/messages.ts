@@ -1,6 +1,6 @@
 /** `answer` and the requests `checkpoint`, `pause`, `stop`: from any process to the owner of a task. */
+import { writeCommand } from "../../base/command-text.js";
 import { SplashdownError } from "../../base/errors.js";
-import { quoteArgument } from "../../base/shell-text.js";
 import { openQuestions } from "../../engine/rules/questions/questions.js";
 import type { QuestionEntry, TaskState } from "../../engine/model/state.js";
 import { describeOwner } from "../../recovery/liveness.js";
@@ -41,7 +41,7 @@ export async function answerQuestion(services: Services, options: AnswerOptions)
       ...(isOpen ? { question_open: viewQuestion(task.name, standing, folded.state.task) } : {}),
       ...(state === "alive" || isOpen
         ? {}
-        : { command: chooseGoingOn(folded.state.task, `splashdown resume ${quoteArgument(task.name)}`) }),
+        : { command: chooseGoingOn(folded.state.task, writeCommand("resume", [task.name])) }),
     };
   } finally {
     await task.close();

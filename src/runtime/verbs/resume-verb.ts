@@ -5,10 +5,10 @@
  * are done stay done with their saved results, made by the definition of their time; what has not run yet runs by the
  * definition of now.
  */
+import { writeCommand } from "../../base/command-text.js";
 import { ERROR_TABLE, EXIT_STATUS, type ErrorCode } from "../../base/error-table.js";
 import { errorCodeOf, isErrorCode, messageOf, SplashdownError } from "../../base/errors.js";
 import { mapInWindow } from "../../base/window.js";
-import { quoteArgument } from "../../base/shell-text.js";
 import type { Rollback } from "../../engine/model/input.js";
 import type { TaskState } from "../../engine/model/state.js";
 import { scanTasks, type ScannedTask } from "../../recovery/scan.js";
@@ -129,7 +129,7 @@ async function refuseChange(services: Services, { opened, state, now, plan }: Cu
       ...plan.changed.map(({ path, how }) => `${path}: ${how}`),
       `${plan.done.length} finished steps keep their results; ${plan.to_run.length + plan.to_rerun.length} would run by the definition of now`,
     ],
-    next: `splashdown resume ${quoteArgument(name)} --accept-changes`,
+    next: writeCommand("resume", [name], { "--accept-changes": true }),
   };
 }
 
@@ -235,7 +235,7 @@ function computeRecoverStatus(tasks: readonly RecoveredTask[]): number {
 }
 
 function leftToPerson(task: string): RecoveredTask {
-  const why = `recovery_config.auto_recovery is off; go on with: splashdown resume ${quoteArgument(task)}`;
+  const why = `recovery_config.auto_recovery is off; go on with: ${writeCommand("resume", [task])}`;
   return { task, action: "left", why };
 }
 
@@ -267,7 +267,11 @@ async function recoverOne(
       if (isOfProgram(current.state)) return { task: name, action: "left", why: ofProgram(name).message };
       if (!isAutomatic(current.state, services.settings)) return leftToPerson(name);
       if (current.now.isChanged)
-        return { task: name, action: "left", why: `its definition has changed; see: splashdown resume ${name} --plan` };
+        return {
+          task: name,
+          action: "left",
+          why: `its definition has changed; see: ${writeCommand("resume", [name], { "--plan": true })}`,
+        };
       await requireRunnable(services, current);
       const result = await goOn(services, current, { by: "recover", byPerson: false, options });
       return { task: name, action: "taken_up", why: reason, result };

@@ -7,13 +7,13 @@
  * One that was left for longer than `take_up_within` is passed over and named. An existing name follows the same rules;
  * finished → its result, nothing runs; other definition or inputs → WORKFLOW_MISMATCH. Source: DESIGN section 10, FAULTS 34.
  */
+import { writeCommand } from "../../base/command-text.js";
 import { EXIT_STATUS } from "../../base/error-table.js";
 import { SplashdownError } from "../../base/errors.js";
 import type { JsonObject } from "../../base/json.js";
 import type { EffectiveSettings } from "../../definition/settings/settings.js";
 import type { LoadedWorkflow } from "../../definition/model/loaded-workflow.js";
 import type { TaskState } from "../../engine/model/state.js";
-import { quoteArgument } from "../../base/shell-text.js";
 import { describeOwner } from "../../recovery/liveness.js";
 import type { TaskStore } from "../../store/contract/contract.js";
 import { startTask, continueTask, type StartOptions } from "../session/start-task.js";
@@ -138,7 +138,7 @@ function requireSame(state: TaskState, prepared: Prepared): void {
   const name = state.task?.name ?? "";
   throw new SplashdownError(
     "WORKFLOW_MISMATCH",
-    `task ${name} was started with ${difference}; go on with: splashdown resume ${name}, or choose another --task`,
+    `task ${name} was started with ${difference}; go on with: ${writeCommand("resume", [name])}, or choose another --task`,
     {
       details: { task: name, file: prepared.workflow.file ?? "FILE", difference },
     },
@@ -153,14 +153,14 @@ async function ambiguous(candidates: readonly Candidate[], prepared: Prepared): 
   }
   return new SplashdownError(
     "TASK_AMBIGUOUS",
-    `${told.length} unfinished tasks of this workflow and these inputs fit: ${told.join(", ")}; go on with one: splashdown resume NAME, or start afresh with --new`,
+    `${told.length} unfinished tasks of this workflow and these inputs fit: ${told.join(", ")}; go on with one: ${candidates.map(({ task }) => writeCommand("resume", [task.name])).join(", or ")}, or start afresh with --new`,
     { details: { tasks: candidates.map(({ task }) => task.name), file: prepared.workflow.file ?? "FILE" } },
   );
 }
 
 function describePassedOver({ name, status, lastAtMs }: PassedOver, { settings }: Prepared): string {
   const within = settings.recovery_config.take_up_within;
-  return `task ${name} of this workflow and these inputs is ${status} since ${formatTime(lastAtMs)}, for longer than take_up_within (${within}): it is passed over and another one starts; to go on with it: splashdown resume ${quoteArgument(name)}`;
+  return `task ${name} of this workflow and these inputs is ${status} since ${formatTime(lastAtMs)}, for longer than take_up_within (${within}): it is passed over and another one starts; to go on with it: ${writeCommand("resume", [name])}`;
 }
 
 /** Goes on with an unfinished task, or tells how it stands. Errors: OWNER_ALIVE. */
@@ -238,7 +238,7 @@ export function isAutomatic(state: Pick<TaskState, "task">, today: EffectiveSett
 async function tellLeft(services: Services, candidate: Candidate): Promise<RunView> {
   const { state, ...opened } = candidate;
   const { name } = opened.task;
-  const next = `splashdown resume ${quoteArgument(name)}`;
+  const next = writeCommand("resume", [name]);
   const status = deriveStatus(state, (await opened.task.ownerState()).state);
   const text = `task ${name} of this workflow and these inputs is ${status}, and recovery_config.auto_recovery is off; nothing ran. Go on with: ${next}, or start another with --new`;
   const view = await viewRun(services, { opened, state, how: "finished_before", notices: [text] });

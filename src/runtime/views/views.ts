@@ -1,7 +1,8 @@
 /** Turns state into the plain views that faces show. Pure; snake_case; times as ISO-8601 UTC text. */
+import { ANSWER_BLANK, writeCommand, type Word } from "../../base/command-text.js";
 import { selectErrorLines } from "../../base/error-lines.js";
 import type { JsonObject } from "../../base/json.js";
-import { quoteArgument } from "../../base/shell-text.js";
+import { exampleAmount } from "../../engine/rules/questions/limit-amounts.js";
 import type { EngineEvent, StepError, Usage } from "../../engine/model/events.js";
 import type { Decision } from "../../engine/model/decision.js";
 import { currentStepId } from "../../engine/model/lookup.js";
@@ -37,7 +38,7 @@ interface TaskStanding {
 /** The command, or the program, that goes on with a task; `undefined` where an answer is needed first, or nothing is left to do. */
 export function chooseNext({ task, status, resumable, openQuestions, origin }: TaskStanding): string | undefined {
   if (!resumable || status === "running" || (status === "waiting" && openQuestions > 0)) return undefined;
-  const command = `splashdown resume ${quoteArgument(task)}${status === "unclear" ? " --take-over" : ""}`;
+  const command = writeCommand("resume", [task], status === "unclear" ? { "--take-over": true } : {});
   return chooseGoingOn(origin, command);
 }
 
@@ -75,7 +76,6 @@ export function viewDeliverables(state: TaskState): DeliverableView[] {
 export function viewQuestion(task: string, question: QuestionEntry, origin?: Origin): QuestionView {
   const after = origin !== undefined && isOfDefiningProgram(origin) ? `  # then ${describeProgram(origin)}` : "";
   const at = question.wizard?.items[question.wizard.cursor]?.id;
-  const sample = at === undefined ? sampleOf(question) : `${quoteArgument(at)} ANSWER`;
   return withoutAbsent({
     id: question.id,
     kind: question.kind,
@@ -92,13 +92,17 @@ export function viewQuestion(task: string, question: QuestionEntry, origin?: Ori
     answer: question.answer,
     answered_by: question.answeredBy,
     answered_at: formatMaybe(question.answeredAtMs),
-    command: `splashdown answer ${quoteArgument(task)} ${quoteArgument(question.id)} ${sample}${after}`,
+    command: `${writeCommand("answer", [task, question.id, ...sampleOf(question)])}${after}`,
   });
 }
 
-function sampleOf({ kind, options: [first] }: QuestionEntry): string {
-  const amount = kind === "limit" && first?.promptFor !== undefined ? ` ${first.promptFor.toUpperCase()}` : "";
-  return `${first?.value ?? "VALUE"}${amount}`;
+/** An answer that the question takes as it stands, or a blank where only the person knows one. */
+function sampleOf({ wizard, about, facts, options: [first] }: QuestionEntry): readonly Word[] {
+  const item = wizard?.items[wizard.cursor];
+  if (item !== undefined) return [item.id, item.choices[0] ?? ANSWER_BLANK];
+  const amount =
+    about?.kind === "limit" && first?.promptFor !== undefined ? exampleAmount(about.limit, facts) : undefined;
+  return [first?.value ?? ANSWER_BLANK, ...(amount === undefined ? [] : [amount])];
 }
 
 function viewOption({

@@ -20,7 +20,7 @@ const STEPS = ["s1", "s2", "s3"];
 describe("list", () => {
   it("tells each task's status, steps and questions, and how to begin when there is none", async () => {
     const place = openPlace();
-    expect((await place.run(["list"])).stdout).toBe("no tasks yet; start one with: splashdown run <file>\n");
+    expect((await place.run(["list"])).stdout).toBe("no tasks yet; start one with: splashdown run FILE\n");
     const file = writeHeldSteps(place, STEPS);
     await place.run(["run", file, "--task", "done"]);
     await crashAt(place, "s2", ["run", file, "--task", "crashed", "--input", "n=1"]);

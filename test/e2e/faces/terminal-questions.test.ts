@@ -177,7 +177,7 @@ describe.skipIf(NO_TERMINAL !== undefined)("a limit on a terminal", () => {
       const run = await place.run(RUN);
       expect(run.code).toBe(21);
       expect(run.stdout).toContain("extend [amount]: raise the limit, e.g. max_iterations=10");
-      expect(run.stdout).toContain("answer with: splashdown answer t limit:task:1 extend AMOUNT");
+      expect(run.stdout).toContain("answer with: splashdown answer t limit:task:1 extend max_iterations=1");
       const wrong = await place.run(["answer", "t", "extend", "max_iteration=5"]);
       expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("did you mean max_iterations?")]);
       expect((await place.run(["answer", "t", "extend", amount])).code).toBe(0);

@@ -1,4 +1,5 @@
 /** `list`: filters, orders, costs, and what each task needs. */
+import { writeCommand } from "../../../src/base/command-text.js";
 import { describe, expect, it } from "vitest";
 import { parseSince } from "../../../src/cli/command/flags.js";
 import { formatList } from "../../../src/cli/text/list-text.js";
@@ -28,7 +29,7 @@ const TASKS: readonly TaskSummaryView[] = [
   },
 ];
 const namesOf = (tasks: readonly TaskSummaryView[]): string => tasks.map(({ task }) => task).join("");
-const FRAME = { write: (words: string) => `splashdown ${words}`, nowMs: NOW, isFiltered: false };
+const FRAME = { write: writeCommand, nowMs: NOW, isFiltered: false };
 
 describe("the tasks that are wanted", () => {
   it.each([
@@ -100,7 +101,7 @@ c     crashed  w                18.5 k  $0.50 + ?  1 s ago     20 B`,
   });
 
   it("says what to do where there is none, and that none is so where others are", () => {
-    expect(formatList([], FRAME)).toBe("no tasks yet; start one with: splashdown run <file>");
+    expect(formatList([], FRAME)).toBe("no tasks yet; start one with: splashdown run FILE");
     expect(formatList([], { ...FRAME, isFiltered: true })).toBe("no task is so");
   });
 });

@@ -30,6 +30,14 @@ export function keyOfLimit(name: LimitName): string {
   return Object.entries(LIMIT_KEYS).find(([, known]) => known.name === name)?.[0] ?? name;
 }
 
+/** What extends a reached limit by as much again, with what readers are told of it; by 10 where that names no amount. */
+export function exampleAmount(reached: LimitName, facts: JsonObject | undefined): string {
+  const key = keyOfLimit(reached);
+  const { factor } = LIMIT_KEYS[key] ?? { factor: 1 };
+  const max = facts?.["max"];
+  return `${key}=${typeof max === "number" && max > 0 ? max / factor : 10}`;
+}
+
 export type ReadAmounts = { readonly amounts: JsonObject } | { readonly fault: string };
 
 /** Shape: amounts by the engine's name of the limit. */

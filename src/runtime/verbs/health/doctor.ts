@@ -1,9 +1,9 @@
 /** Checks this place: Node, store, keys, anchor folder, children, disk. Each finding says how to mend it. */
+import { writeCommand } from "../../../base/command-text.js";
 import { formatCount } from "../../../base/plain-text.js";
 import { statfs } from "node:fs/promises";
 import { messageOf, SplashdownError } from "../../../base/errors.js";
 import { LIMITS } from "../../../base/limits.js";
-import { quoteArgument } from "../../../base/shell-text.js";
 import { hidePassword } from "../../../base/store-address.js";
 import { probeCache } from "../../../store/cache/cache-probe.js";
 import type { CheckView, DoctorOptions } from "../../views/verb-views.js";
@@ -37,7 +37,7 @@ export async function runDoctor(
 }
 
 /** What errors of the store say to type: who reads this has typed it. */
-const SELF = "splashdown doctor";
+const SELF = writeCommand("doctor");
 const MEND = "mend what it says, or name another place with --store";
 
 async function attempt(name: string, check: () => Promise<Omit<CheckView, "name">>): Promise<CheckView> {
@@ -96,19 +96,23 @@ async function checkKeys(services: Services): Promise<Omit<CheckView, "name">> {
   if (problem !== undefined) return { ok: false, text: messageOf(problem), hint: problem.hint };
   const ready = states.filter((state) => state.secret !== undefined);
   if (ready.length === 0)
-    return { ok: true, text: "no key yet; a first run makes one, or make it now", hint: "splashdown keys init" };
+    return { ok: true, text: "no key yet; a first run makes one, or make it now", hint: writeCommand("keys init") };
   const unfinished = await listUnfinishedChanges(openReadable(services));
   if (unfinished.length > 0)
     return {
       ok: false,
       text: `a change of keys was cut off in ${unfinished.join(", ")}: an older keyring may still give what it took away`,
-      hint: `splashdown keys rotate ${quoteArgument(unfinished[0] ?? "")}`,
+      hint: writeCommand("keys rotate", unfinished.slice(0, 1)),
     };
   const unsaid = await listUnacknowledgedKeys({ access: keys, fileSystem });
   const text = `${ready.map((state) => state.label).join(", ")} at hand`;
   return unsaid.length === 0
     ? { ok: true, text }
-    : { ok: true, text: `${text}; not marked as backed up`, hint: "copy the key file, then: splashdown keys ack" };
+    : {
+        ok: true,
+        text: `${text}; not marked as backed up`,
+        hint: `copy the key file, then: ${writeCommand("keys ack")}`,
+      };
 }
 
 async function checkChildren({ processes, environment }: Services): Promise<Omit<CheckView, "name">> {
@@ -135,12 +139,12 @@ async function checkTasks(services: Services): Promise<Omit<CheckView, "name">> 
   if (bad.length > 0) {
     const problems = bad.flatMap(({ task, problem }) => (problem === undefined ? [] : [{ task, ...problem }]));
     const shared = shareProblems(problems);
-    return { ok: false, text: shared.map(describeShared).join("; "), hint: shared[0]?.hint ?? "splashdown list" };
+    return { ok: false, text: shared.map(describeShared).join("; "), hint: shared[0]?.hint ?? writeCommand("list") };
   }
   const text = `${formatCount(tasks.length, "task")}, all readable`;
   return crashed.length === 0
     ? { ok: true, text }
-    : { ok: true, text: `${text}; ${crashed.length} crashed`, hint: "splashdown recover" };
+    : { ok: true, text: `${text}; ${crashed.length} crashed`, hint: writeCommand("recover") };
 }
 
 const FREE_BYTES_MIN = 64 * 1024 * 1024;

@@ -7,13 +7,13 @@
  * Deliverables are people's own files: one that is not as it was delivered is told, with the way to have it again, and is
  * no damage of the task.
  */
+import { writeCommand } from "../../../base/command-text.js";
 import { join } from "node:path";
 import { formatCount } from "../../../base/plain-text.js";
 import { errorCodeOf, messageOf, SplashdownError } from "../../../base/errors.js";
 import type { ErrorCode } from "../../../base/error-table.js";
 import type { JsonValue } from "../../../base/json.js";
 import { LIMITS } from "../../../base/limits.js";
-import { quoteArgument } from "../../../base/shell-text.js";
 import { createBlobShelf } from "../../../checkpoint/blobs/blobs.js";
 import { validateFile } from "../../../checkpoint/format/file-report.js";
 import type { EngineEvent } from "../../../engine/model/events.js";
@@ -98,7 +98,7 @@ function viewChanged(name: string, { file, sizeBytes }: SavedFile, sizeNow: numb
     skipped: true,
     file,
     text: `${file} ${is}: ${formatCount(sizeBytes, "byte")} then${now}; the task is whole`,
-    hint: `to have it as it was delivered: splashdown fork ${quoteArgument(name)} --from latest, and resume the new task`,
+    hint: `to have it as it was delivered: ${writeCommand("fork", [name], { "--from": "latest" })}, and resume the new task`,
   };
 }
 

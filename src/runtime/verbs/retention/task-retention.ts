@@ -4,7 +4,7 @@
  * Only ended ones, only by a setting of a person, never by a clock that cannot be right. `keep_successful`: of each
  * workflow the task that was done last is left alone. Source: DESIGN section 7 (retention), STORAGE 1.12, FAULTS 11.
  */
-import { quoteArgument } from "../../../base/shell-text.js";
+import { writeCommand } from "../../../base/command-text.js";
 import type { EffectiveSettings } from "../../../definition/settings/settings.js";
 import type { TrashedTask } from "../../../store/contract/contract.js";
 import { formatTime } from "../../views/views.js";
@@ -67,7 +67,7 @@ export class TaskRetention {
     if (doubt !== undefined) return kept(`${since}; ${doubt}`);
     const endMs = trashedAtMs + days * DAY_MS;
     if (this.#nowMs < endMs)
-      return kept(`${since}, until ${formatTime(endMs)}: splashdown store restore ${quoteArgument(name)}`);
+      return kept(`${since}, until ${formatTime(endMs)}: ${writeCommand("store restore", [name])}`);
     return { goes: true, why: `${since}, over trash_days: ${days}` };
   }
 

@@ -5,6 +5,7 @@
  * the task and does not own it. An import is proved in memory first: opened, its whole history folded, its files and
  * large values unsealed. Only then is a place for it made, and its deliverables are written as the history holds them.
  */
+import { writeCommand } from "../../../base/command-text.js";
 import { resolve } from "node:path";
 import { errnoOf, isErrorCode, messageOf, SplashdownError } from "../../../base/errors.js";
 import { LIMITS } from "../../../base/limits.js";
@@ -74,7 +75,7 @@ export async function exportTask(services: Services, reference: string, options:
       carried: pack.carried.length,
       left_out: pack.leftOut,
       opened_by: others?.slots ?? (await listSlots(task)),
-      next: `splashdown checkpoints import ${quoteArgument(path)}`,
+      next: writeCommand("checkpoints import", [path]),
     };
   });
 }
@@ -187,7 +188,7 @@ export async function importBundle(services: Services, file: string, options: Im
       files: files.length,
       deliverables: deliverables.size,
       programs: state.task === undefined ? [] : listPrograms(state.task.definition),
-      next: `splashdown show ${quoteArgument(name)}`,
+      next: writeCommand("show", [name]),
     };
   });
 }
@@ -228,7 +229,7 @@ async function refuseTwin(
     if (view?.task !== wanted.workflowId || isUnfinished) continue;
     throw new SplashdownError(
       "USAGE_INVALID",
-      `task ${name} is the same task as the one in the bundle; for a second one: splashdown fork ${quoteArgument(name)}`,
+      `task ${name} is the same task as the one in the bundle; for a second one: ${writeCommand("fork", [name], { "--from": "latest" })}`,
       { details: { verb: "checkpoints import", task: name } },
     );
   }

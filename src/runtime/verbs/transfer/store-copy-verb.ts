@@ -5,10 +5,10 @@
  * Which of them goes on is the person's choice; the answer says so. Deliverables are files: where the other store keeps
  * them in another folder they are copied with all else that the task's folder holds, and nothing is written over.
  */
+import { writeCommand } from "../../../base/command-text.js";
 import { join } from "node:path";
 import { SplashdownError } from "../../../base/errors.js";
 import { LIMITS } from "../../../base/limits.js";
-import { quoteArgument } from "../../../base/shell-text.js";
 import { requireOwnerGone } from "../../../recovery/liveness.js";
 import type { Store, TaskStore } from "../../../store/contract/contract.js";
 import { isArriving, nameTaskFile, readTaskFiles, type TaskFile } from "../../../transfer/copy-task.js";
@@ -66,7 +66,7 @@ async function copyTask(services: Services, { from, to, name }: Way): Promise<St
     size: sizeBytes,
     deliverables: place.deliverablesFolder,
     deliverables_copied: deliverables.size,
-    next: `splashdown --store ${quoteArgument(to.address)} show ${quoteArgument(name)}`,
+    next: writeCommand("show", [name], { "--store": to.address }),
   };
   await origin.close();
   await place.close();
