@@ -182,9 +182,13 @@ describe("what reading verbs print", () => {
 
     const exported = await type("splashdown checkpoints export --to 'my bundle'\\''s.zip' -- -t");
     expect(exported, said(exported)).toMatchObject({ code: 0 });
-    expect(commandAfter(said(exported), "with: ")).toBe("splashdown checkpoints import 'my bundle'\\''s.zip'");
+    const imported = await type(`${commandAfter(said(exported), "next: ")} --task again`);
+    expect([imported.code, said(imported)]).toEqual([
+      2,
+      expect.stringContaining("splashdown fork --from latest -- -t"),
+    ]);
 
-    const copied = await type("splashdown store copy --to 'file:other $place' -- -t");
+    const copied = await type("splashdown store copy --from file:outputs --to 'file:other $place' -- -t");
     expect(copied, said(copied)).toMatchObject({ code: 0 });
     expect((await type(/splashdown --store .*/.exec(said(copied))?.[0] ?? "exit 9")).code).toBe(0);
 
