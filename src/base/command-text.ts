@@ -116,27 +116,20 @@ function fillSentence(text: string, details: Facts): string {
 
 function fillCommand(template: string, details: Facts): string {
   const [, ...words] = template.split(" ");
-  if (words[0] === "{verb?}")
-    return ["splashdown", textOf(details["verb"]), ...words.slice(1)].filter(Boolean).join(" ");
   const [first = "", second = ""] = words;
-  const verb = Object.hasOwn(SHOWN_VERBS, `${first} ${second}`) ? `${first} ${second}` : first;
+  if (first === "{verb?}") return ["splashdown", textOf(details["verb"]), ...words.slice(1)].filter(Boolean).join(" ");
+  const verb = (Object.hasOwn(SHOWN_VERBS, `${first} ${second}`) ? `${first} ${second}` : first) as ShownVerb;
   const operands: Word[] = [];
   const flags: Record<string, Word | true> = {};
   let open: string | undefined;
-  for (const word of words.slice(verb.split(" ").length)) {
-    const [flag = "", value] = word.split("=");
-    if (flag.startsWith("--")) {
-      flags[flag] = value === undefined ? true : (fillWord(value, details) ?? true);
-      open = value === undefined ? flag : undefined;
-      continue;
-    }
-    const filled = fillWord(word, details);
-    if (filled === undefined) continue;
-    if (open === undefined) operands.push(filled);
-    else flags[open] = filled;
-    open = undefined;
+  for (const part of words.slice(verb.split(" ").length).flatMap((word) => word.split("="))) {
+    const filled = fillWord(part, details);
+    if (part.startsWith("--")) flags[part] = true;
+    else if (filled !== undefined && open !== undefined) flags[open] = filled;
+    else if (filled !== undefined) operands.push(filled);
+    open = part.startsWith("--") ? part : undefined;
   }
-  return writeCommand(verb as ShownVerb, operands, flags);
+  return writeCommand(verb, operands, flags);
 }
 
 /** Shape: `undefined` for a detail that may be left out, and is. */

@@ -120,16 +120,19 @@ async function moveOn(control: ControlDeps, question: QuestionEntry, given: Answ
 }
 
 /** What a shown command has in the place of an answer. */
-const BLANKS: ReadonlySet<unknown> = new Set([ANSWER_BLANK.blank, "…"]);
+const BLANKS: ReadonlySet<string> = new Set([ANSWER_BLANK.blank, "…"]);
 
 /** Errors: ANSWER_INVALID for a command that was given as it was shown, with nothing in the place of the answer. */
 function requireFilled(task: string, { id, wizard }: QuestionEntry, { value }: { readonly value?: JsonValue }): void {
   const blank = Object.entries(isJsonObject(value) ? value : {}).find(
     ([item, said]) =>
-      BLANKS.has(said) && wizard?.items.some((one) => one.id === item && !one.choices.includes(String(said))),
+      typeof said === "string" &&
+      BLANKS.has(said) &&
+      wizard?.items.some((one) => one.id === item && !one.choices.includes(said)),
   );
   if (blank === undefined) return;
-  const text = `${String(blank[1])} only stands for the answer to ${blank[0]}; write the answer in its place`;
+  const [item, said] = blank;
+  const text = `${JSON.stringify(said)} only stands for the answer to ${item}; write the answer in its place`;
   throw new SplashdownError("ANSWER_INVALID", text, { details: { task, question: id } });
 }
 

@@ -125,9 +125,9 @@ describe("what other questions print", () => {
     const blank = commandAfter(said(first), "answer with: ");
     expect(blank).toMatch(/ q2 ANSWER$/);
     const refused = await type(blank);
-    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("ANSWER only stands for the answer")]);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('"ANSWER" only stands for the answer')]);
     const resumed = await type("splashdown resume t --answer q=ANSWER");
-    expect([resumed.code, resumed.stderr]).toEqual([2, expect.stringContaining("ANSWER only stands for the answer")]);
+    expect([resumed.code, resumed.stderr]).toEqual([2, expect.stringContaining('"ANSWER" only stands for the answer')]);
     expect((await type(blank.replace(/ANSWER$/, "because"))).code).toBe(0);
   });
 });
