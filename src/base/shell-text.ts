@@ -13,9 +13,10 @@ const BARE = /^(?!=)[\w@%+=:,./-]+$/;
 export function quoteArgument(text: string): string {
   if (BARE.test(text)) return text;
   if (showControls(text) === text && !/[\n\t]/.test(text)) return quoteWhole(text);
-  const end = /\n*$/.exec(text)?.[0] ?? "";
-  const printed = `"$(printf '${text.slice(0, text.length - end.length).replace(UNSHOWN, escapeBytes)}')"`;
-  return end === "" ? printed : `${printed}'${end}'`;
+  let length = text.length;
+  while (text[length - 1] === "\n") length -= 1;
+  const printed = `"$(printf '${text.slice(0, length).replace(UNSHOWN, escapeBytes)}')"`;
+  return length === text.length ? printed : `${printed}'${text.slice(length)}'`;
 }
 
 function quoteWhole(text: string): string {

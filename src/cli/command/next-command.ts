@@ -34,13 +34,10 @@ export const VERBS = [
   ...(["metrics", "mcp", "store", "trust", "explain", "completion"] as const),
 ];
 
-const START = "splashdown ";
-/** A quoted word of a command, which stays as it is, whatever it says; or the beginning of a command, but for a help and the import of a bundle, which is done elsewhere. */
-const COMMAND = new RegExp(
-  `(?<=splashdown [^\\n]*[ =])(?:'(?:[^']|'\\\\'')*'|"\\$\\(printf '[^']*'\\)")|` +
-    `(?<![\\w./-])splashdown (?=(?:${VERBS.join("|")})(?![\\w-]))(?!checkpoints import |(?:\\S+ ){1,2}--help)`,
-  "g",
-);
+/** But for a help and the import of a bundle, which is done elsewhere. */
+const COMMAND = `(?<![\\w./-])splashdown (?=(?:${VERBS.join("|")})(?![\\w-]))(?!checkpoints import |(?:\\S+ ){1,2}--help)`;
+/** A command, the end of a line, or the start of a quoted word. */
+const MARK = new RegExp(`${COMMAND}|\\n|(?<=[ =])'`, "g");
 
 /** Shape: the text with its commands complete. An address with a password is shown nowhere, so not here either. */
 export function repeatFlags(text: string, { store, config }: GlobalOptions): string {
@@ -48,9 +45,31 @@ export function repeatFlags(text: string, { store, config }: GlobalOptions): str
     ...(store === undefined || hidePassword(store) !== store ? [] : ["--store", quoteArgument(store)]),
     ...(config === undefined ? [] : ["--config", quoteArgument(config)]),
   ];
-  return flags.length === 0
-    ? text
-    : text.replace(COMMAND, (found) => (found === START ? `${START}${flags.join(" ")} ` : found));
+  return flags.length === 0 ? text : addToCommands(text, `${flags.join(" ")} `);
+}
+
+/** A quoted word of a command stays as it is, whatever it says. */
+function addToCommands(text: string, flags: string): string {
+  const parts: string[] = [];
+  const mark = new RegExp(MARK);
+  let [from, isCommand] = [0, false];
+  for (let found = mark.exec(text); found !== null; found = mark.exec(text)) {
+    const [what] = found;
+    if (what === "'" && isCommand) mark.lastIndex = findQuoteEnd(text, found.index);
+    if (what === "'") continue;
+    isCommand = what !== "\n";
+    if (!isCommand) continue;
+    parts.push(text.slice(from, mark.lastIndex), flags);
+    from = mark.lastIndex;
+  }
+  return [...parts, text.slice(from)].join("");
+}
+
+/** Behind the quote that ends a word, which may be put together of several. */
+function findQuoteEnd(text: string, start: number): number {
+  let end = text.indexOf("'", start + 1);
+  while (end >= 0 && text.startsWith("\\''", end + 1)) end = text.indexOf("'", end + 4);
+  return end < 0 ? start + 1 : end + 1;
 }
 
 /** A writer whose commands have the flags that this one was given. */

@@ -44,7 +44,8 @@ export function withGiven(error: SplashdownError, program: Command, args: readon
   const { hint } = ERROR_TABLE[error.code];
   const missing = (["task", "file"] as const).flatMap((name) => {
     const value = given[name];
-    const isNamed = new RegExp(`\\{${name}\\??\\}`).test(hint) && error.details[name] === undefined;
+    const isNamed =
+      [`{${name}}`, `{${name}?}`].some((part) => hint.includes(part)) && error.details[name] === undefined;
     return isNamed && typeof value === "string" ? [[name, value] as const] : [];
   });
   if (missing.length === 0) return error;

@@ -20,6 +20,14 @@ describe("the command to type next", () => {
     expect(repeatFlags("splashdown show t", {})).toBe("splashdown show t");
   });
 
+  it("[kinds F5 kin] leaves what a quoted word of a command says, and completes the command after it", () => {
+    const text =
+      "it's: splashdown answer t 'splashdown run x' or splashdown answer t 'it'\\''s splashdown run x'\nann's";
+    expect(repeatFlags(text, { store: "file:x" })).toBe(
+      text.replaceAll("splashdown answer", "splashdown --store file:x answer"),
+    );
+  });
+
   it("leaves help, other stores, what is done elsewhere and words about the program, and shows no password", () => {
     for (const text of [
       "splashdown fork --help",
