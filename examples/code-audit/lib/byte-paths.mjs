@@ -1,5 +1,5 @@
 /**
- * Owns the names of files, whatever bytes they are made of.
+ * The names of files, whatever bytes they are made of.
  *
  * File names on Unix are bytes, not text. Inside the tools a path is a *byte path*: relative to the audited folder,
  * `/` between segments, one character per byte (latin1), so that nothing is lost and sorting is by byte. Outside
@@ -44,11 +44,6 @@ export function parsePath(shownPath) {
 /** The bytes of a text in UTF-8, one character per byte. */
 export function toByteString(text) {
   return Buffer.from(text, "utf8").toString("latin1");
-}
-
-/** The text behind a byte string, with U+FFFD where it is no UTF-8. */
-export function toText(byteString) {
-  return Buffer.from(byteString, "latin1").toString("utf8");
 }
 
 /** Orders byte paths as the walk visits them: segment by segment, by byte. */

@@ -1,286 +1,239 @@
 /**
- * Owns the choice of what a reader should learn first.
+ * What a reader should learn first, ranked by what a person would act on.
  *
- * A rule looks at the outputs and answers a finding or nothing: `{rank, severity, text, where}`. Every number in a text
- * comes from an output; a rule whose output is missing is silent. Among findings of one severity the lowest rank comes first.
+ * `high` asks for action now, `medium` for a decision, `low` for a look when there is time; `info` is good to know. A rule looks at the
+ * outputs and answers `[rank, severity, text, places]` or nothing; every number in a text comes from an output.
  */
-import { formatBytes, formatCount, formatPercent, share } from "./confidence.mjs";
+import { count, formatBytes, formatCount, formatPercent, share } from "./figures.mjs";
 
 const FINDINGS_MAX = 10;
 const SEVERITIES = ["high", "medium", "low", "info"];
+const PLACES_MAX = 3;
 
-const count = (number, one, many) => `${formatCount(number)} ${number === 1 ? one : many}`;
-const names = (list, max = 4) => list.slice(0, max).join(", ") + (list.length > max ? " …" : "");
-const finding =
-  (rank, severity) =>
-  (text, where = []) => ({ rank, severity, text, where: where.slice(0, 4) });
-const place = ({ path, line }) => (line === undefined ? path : `${path}:${line}`);
-
-/** In a tree of installed packages the reader cannot change the code: its shape matters less than its terms. */
-const isInstalled = (dependencies) => dependencies?.mode === "installed packages";
+const names = (list, show = ({ name }) => name, max = 4) =>
+  [...new Set(list.map(show))].slice(0, max).join(", ") + (list.length > max ? " …" : "");
+const named = ({ name, version, licence }) => `${name}${version ? ` ${version}` : ""} (${licence})`;
+const isInstalled = ({ dependencies }) => dependencies?.mode === "installed packages";
+const isRuntime = ({ scope }) => scope !== "development";
+const are = (number, one, many = `${one}s`) => `${count(number, one, many)} ${number === 1 ? "is" : "are"}`;
 
 const RULES = [
   function likelySecrets({ secrets }) {
-    if (!secrets || secrets.likely.total === 0) return undefined;
-    const kinds = Object.entries(secrets.kinds)
-      .filter(([, { likely }]) => likely > 0)
-      .map(([kind, { likely }]) => `${kind} (${likely})`);
-    return finding(10, "high")(
-      `${count(secrets.likely.total, "likely secret stands", "likely secrets stand")} in the files: ${names(kinds, 6)}. Whoever can read the tree can read them; revoke them rather than only delete them.`,
-      secrets.likely.items.map(place),
-    );
-  },
-  function strictLicences({ dependencies }) {
-    const list = (dependencies?.licences.copyleft.items ?? []).filter(({ group }) => group !== "weak copyleft");
-    const groups = Object.fromEntries(
-      (dependencies?.licences.by_group ?? []).map(({ group, packages }) => [group, packages]),
-    );
-    const total = (groups["strong copyleft"] ?? 0) + (groups["network copyleft"] ?? 0);
+    const { total = 0, items } = secrets?.likely ?? {};
     if (total === 0) return undefined;
-    return finding(20, "high")(
-      `${count(total, "package is", "packages are")} under strong or network copyleft: ${names(list.map(({ name, licence }) => `${name} (${licence})`))}. Check the terms before distributing.`,
-      list.filter(({ path }) => path).map(place),
-    );
+    const kinds = Object.entries(secrets.kinds).filter(([, { likely }]) => likely > 0);
+    const text = `${count(total, "likely secret stands", "likely secrets stand")} in the files: ${names(kinds, ([kind, { likely }]) => `${kind} (${likely})`, 6)}. Whoever reads the tree can use ${total === 1 ? "it; revoke it" : "them; revoke them"}, for deleting is not enough.`;
+    return [10, "high", text, items];
   },
-  function restrictedLicences({ dependencies }) {
-    const list = dependencies?.licences.restricted;
-    if (!list || list.total === 0) return undefined;
-    return finding(22, "high")(
-      `${count(list.total, "package is", "packages are")} under terms that are not open: ${names(list.items.map(({ name, licence }) => `${name} (${licence})`))}.`,
-      list.items.filter(({ path }) => path).map(place),
-    );
+  function strictLicences({ dependencies, ...outputs }) {
+    const strict = ofGroups(dependencies, ["strong copyleft", "network copyleft", "restricted"]);
+    if (strict.length === 0) return undefined;
+    const shipped = isInstalled({ dependencies, ...outputs }) ? strict : strict.filter(isRuntime);
+    const list = shipped.length > 0 ? shipped : strict;
+    const what = `${are(list.length, shipped.length > 0 ? "package" : "development package")} under strong copyleft or terms that are not open: ${names(list, named)}.`;
+    return shipped.length > 0
+      ? [20, "high", `${what} Check the terms before distributing.`, list]
+      : [64, "low", `${what} They are not needed at run time.`, list];
+  },
+  function nothingRead({ inventory }) {
+    const skipped = inventory?.walked.skipped_by_name.items.filter(({ name }) => !name.startsWith(".git")) ?? [];
+    const files = skipped.reduce((sum, entry) => sum + entry.files, 0);
+    if (!inventory || inventory.totals.files > 0) return undefined;
+    if (files === 0) return [5, "medium", "The folder is empty: there is nothing to audit.", []];
+    const text = `Nothing was looked at: all ${count(files, "file")} lie in folders that are passed over (${names(skipped)}). Audit such a folder itself, or everything with --input include_skipped=true.`;
+    return [5, "medium", text, skipped.map(({ example }) => ({ path: example }))];
   },
   function unreadable({ inventory }) {
     const files = inventory?.classes.unreadable.files ?? 0;
     const folders = inventory?.walked.unreadable_folders.total ?? 0;
     if (files + folders === 0) return undefined;
-    return finding(30, "medium")(
-      `${count(files, "file", "files")} and ${count(folders, "folder", "folders")} could not be read; this report says nothing about them.`,
-      [...inventory.set_apart.unreadable.items, ...inventory.walked.unreadable_folders.items].map(place),
-    );
-  },
-  function mostlySkipped({ inventory }) {
-    const skipped = inventory?.walked.skipped_by_name.items.filter(({ reason }) => reason.startsWith("dependencies"));
-    const files = skipped?.reduce((sum, entry) => sum + entry.files, 0) ?? 0;
-    if (files === 0 || inventory.totals.files > 0) return undefined;
-    return finding(32, "medium")(
-      `Nothing was looked at: all ${formatCount(files)} files lie in folders that hold the work of others (${names(skipped.map(({ name }) => name))}). Audit such a folder itself, or everything with --input include_skipped=true.`,
-      skipped.map(({ example }) => example),
-    );
-  },
-  function packedPrograms({ closer }) {
-    const packed = (closer?.items ?? []).filter(
-      ({ kind, findings }) => kind === "binary" && findings.some((text) => text.includes("packed or encrypted")),
-    );
-    const programs = packed.filter(({ findings }) => /executable|module/.test(findings[0]));
-    if (programs.length === 0) return undefined;
-    return finding(35, "medium")(
-      `${count(programs.length, "program is", "programs are")} packed or encrypted: ${programs.length === 1 ? "its" : "their"} bytes look random, so scanners see nothing inside.`,
-      programs.map(place),
-    );
+    const places = [...inventory.set_apart.unreadable.items, ...inventory.walked.unreadable_folders.items];
+    const what = [files && count(files, "file"), folders && count(folders, "folder")].filter(Boolean).join(" and ");
+    return [30, "medium", `${what} could not be read; this report says nothing about what is in there.`, places];
   },
   function brokenManifests({ dependencies }) {
-    const list = dependencies?.unparsable;
-    if (!list || list.total === 0) return undefined;
-    return finding(40, "medium")(
-      `${count(list.total, "manifest", "manifests")} could not be parsed; what they declare is unknown.`,
-      list.items.map(place),
-    );
-  },
-  function unknownLicences({ dependencies }) {
-    const list = dependencies?.licences.unknown;
-    if (!list || list.total === 0) return undefined;
-    const lead = isInstalled(dependencies)
-      ? `${count(list.total, "installed package states", "installed packages state")} no licence`
-      : `The licence of ${count(list.total, "package", "packages")} cannot be told from this tree, where they are not installed`;
-    return finding(45, "medium")(
-      `${lead}, of ${formatCount(dependencies.licences.counted)}: ${names(list.items.map(({ name }) => name))}.`,
-      list.items.filter(({ path }) => path).map(place),
-    );
-  },
-  function missingLock({ dependencies }) {
-    const npm = (dependencies?.manifests.items ?? []).filter(
-      ({ ecosystem, dependencies: declared }) => ecosystem === "npm" && declared > 0,
-    );
-    if (npm.length === 0 || dependencies.locks.total > 0) return undefined;
-    return finding(47, "medium")(
-      `${count(npm.length, "package.json declares", "package.json files declare")} dependencies and there is no lock file: two installations may differ.`,
-      npm.map(place),
-    );
-  },
-  function looseVersions({ dependencies }) {
-    const list = dependencies?.declared.loose;
-    if (!list || list.total === 0) return undefined;
-    return finding(
-      50,
+    const { total = 0, items } = dependencies?.unparsable ?? {};
+    if (total === 0) return undefined;
+    return [
+      40,
       "medium",
-    )(
-      `${count(list.total, "dependency is", "dependencies are")} not bound to a version range of the registry: ${names(list.items.map(({ name, reason }) => `${name} (${reason})`))}.`,
-    );
+      `${count(total, "manifest")} could not be parsed; what ${total === 1 ? "it declares" : "they declare"} is unknown.`,
+      items,
+    ];
   },
   function deprecated({ dependencies }) {
-    const list = dependencies?.locked.deprecated;
-    if (!list || list.total === 0) return undefined;
-    return finding(
-      52,
+    const list = dependencies?.locked.deprecated.items ?? [];
+    const shipped = list.filter(isRuntime);
+    if (list.length === 0) return undefined;
+    const text = `${are(list.length, "locked package")} marked deprecated by ${list.length === 1 ? "its author" : "their authors"}: ${names(list, ({ name, version }) => `${name} ${version}`)}.`;
+    return [52, shipped.length > 0 ? "medium" : "low", text, []];
+  },
+  function packedPrograms({ closer }) {
+    const isPacked = ({ kind, findings }) =>
+      kind === "binary" &&
+      /executable|module/.test(findings[0]) &&
+      findings.some((text) => text.includes("packed or encrypted"));
+    const programs = (closer?.items ?? []).filter(isPacked);
+    if (programs.length === 0) return undefined;
+    return [
+      35,
       "medium",
-    )(
-      `${count(list.total, "locked package is", "locked packages are")} marked deprecated by their authors: ${names(list.items.map(({ name, version }) => `${name} ${version}`))}.`,
-    );
+      `${are(programs.length, "program")} packed or encrypted: scanners see nothing inside.`,
+      programs,
+    ];
   },
   function hotFile({ churn }) {
-    const [top, next] = churn?.hot ?? [];
-    if (!top || top.commits < 3) return undefined;
-    return finding(55, "medium")(
-      `The hottest file is ${top.path}: ${count(top.commits, "commit", "commits")} and ${count(top.branches, "branch", "branches")}${next ? `; next comes ${next.path} (${formatCount(next.commits)}, ${formatCount(next.branches)})` : ""}. Changes there cost most.`,
-      [top, next].filter(Boolean).map(place),
-    );
+    const [top, next] = (churn?.hot ?? []).filter(({ commits }) => commits >= 3);
+    if (!top) return undefined;
+    const also = next ? `; next comes ${next.path} (${formatCount(next.commits)}, ${formatCount(next.branches)})` : "";
+    const text = `Changes cost most in ${top.path}: ${count(top.commits, "commit")} on ${count(top.branches, "branch", "branches")}${also}.`;
+    return [55, "medium", text, [top, next].filter(Boolean)];
   },
-  function tangledFunction({ hotspots, dependencies }) {
+  function tangledFunction({ hotspots, ...outputs }) {
     const { functions, thresholds } = hotspots ?? {};
     const top = functions?.most_branches[0];
     if (!top || top.branches < thresholds.many_branches) return undefined;
-    return finding(isInstalled(dependencies) ? 73 : 58, isInstalled(dependencies) ? "info" : "medium")(
-      `${count(functions.branchy, "function has", "functions have")} ${thresholds.many_branches} branches or more and ${count(functions.long, "is", "are")} ${thresholds.long_lines} lines or longer, of ${formatCount(functions.found)}. The most tangled is ${top.name} with ${formatCount(top.branches)} branches in ${formatCount(top.lines)} lines.`,
-      [place(top)],
-    );
-  },
-  function copies({ duplicates, dependencies }) {
-    if (!duplicates || duplicates.lines.duplicated === 0) return undefined;
-    const { lines, identical_files: identical, blocks } = duplicates;
-    const equal =
-      identical.files > 0
-        ? ` ${count(identical.files, "file equals", "files equal")} another one (${formatCount(identical.lines)} of those lines).`
+    const long =
+      functions.long > 0
+        ? ` and ${formatCount(functions.long)} ${functions.long === 1 ? "is" : "are"} ${thresholds.long_lines} lines or longer`
         : "";
-    const where =
-      identical.items[0] && (!blocks.items[0] || identical.items[0].lines > blocks.items[0].lines)
-        ? identical.items[0].paths
-        : (blocks.items[0]?.places ?? []).map(({ path, from }) => `${path}:${from}`);
-    const isNotable = lines.ratio >= 0.1 && !isInstalled(dependencies);
-    return finding(isNotable ? 60 : 76, isNotable ? "medium" : "info")(
-      `${formatPercent(lines.ratio)} of the ${formatCount(lines.meaningful)} lines compared are copies of others.${equal}`,
-      where,
-    );
+    const text = `${count(functions.branchy, "function has", "functions have")} ${thresholds.many_branches} branches or more${long}, of ${formatCount(functions.found)}. The most tangled is ${top.name}: ${formatCount(top.branches)} branches in ${count(top.lines, "line")}.`;
+    return [58, isInstalled(outputs) ? "info" : "medium", text, [top]];
   },
-  function installScripts({ dependencies }) {
-    const list =
-      dependencies?.install_scripts.total > 0
-        ? dependencies.install_scripts
-        : dependencies?.locked.with_install_scripts;
-    if (!list || list.total === 0) return undefined;
-    return finding(62, "medium")(
-      `${count(list.total, "package runs", "packages run")} a script of its own when installed: ${names(list.items.map(({ name, version }) => `${name} ${version}`))}.`,
-      list.items.filter(({ path }) => path).map(place),
-    );
+  function copies({ duplicates, ...outputs }) {
+    const { lines, identical_files: identical, blocks } = duplicates ?? { lines: { duplicated: 0 } };
+    if (lines.duplicated === 0) return undefined;
+    const equal = identical.files > 0 ? `; ${count(identical.files, "file equals", "files equal")} another one` : "";
+    const isWhole = identical.items[0] && identical.items[0].lines > (blocks.items[0]?.lines ?? 0);
+    const places = isWhole
+      ? identical.items[0].paths.map((path) => ({ path }))
+      : blocks.items[0].places.map(({ path, from }) => ({ path, line: from }));
+    const isNotable = lines.ratio >= 0.1 && !isInstalled(outputs);
+    const text = `${formatPercent(lines.ratio)} of the ${formatCount(lines.meaningful)} lines compared are copies of others${equal}.`;
+    return [60, isNotable ? "medium" : "info", text, places];
   },
   function opaqueBytes({ inventory }) {
-    const binary = inventory?.set_apart.binary;
-    if (!binary || binary.files === 0) return undefined;
-    const part = share(binary.bytes, inventory.totals.bytes);
-    return finding(part >= 0.1 ? 42 : 80, part >= 0.1 ? "medium" : "info")(
-      `${count(binary.files, "binary file holds", "binary files hold")} ${formatBytes(binary.bytes)}, ${formatPercent(part)} of all bytes; what they do cannot be read from here.`,
-      binary.items.map(place),
+    const { files = 0, bytes, items } = inventory?.set_apart.binary ?? {};
+    if (files === 0) return undefined;
+    const part = share(bytes, inventory.totals.bytes);
+    const text = `${count(files, "binary file holds", "binary files hold")} ${formatBytes(bytes)}, ${formatPercent(part)} of all bytes; what ${files === 1 ? "it does" : "they do"} cannot be read from here.`;
+    return [80, part >= 0.1 ? "medium" : "info", text, items];
+  },
+  function unknownLicences({ dependencies, ...outputs }) {
+    const list = ofGroups(dependencies, ["unknown"]);
+    const total = totalOf(dependencies, "unknown");
+    if (total === 0) return undefined;
+    const { counted } = dependencies.licences;
+    const of =
+      total === counted && counted > 1
+        ? `None of the ${formatCount(counted)} packages has a known licence`
+        : `${total === counted ? "The only" : formatCount(total)}${total === counted ? "" : ` of ${formatCount(counted)}`} ${total === 1 && total === counted ? "package has" : total === 1 ? "packages has" : "packages have"} no known licence`;
+    if (isInstalled({ dependencies, ...outputs })) return [45, "medium", `${of}: ${names(list)}.`, list];
+    return [78, "info", `${of} (${total === 1 ? "it is" : "they are"} not installed here): ${names(list)}.`, []];
+  },
+  function missingLock({ dependencies }) {
+    const list = (dependencies?.manifests.items ?? []).filter(
+      ({ ecosystem, runtime }) => ecosystem === "npm" && runtime > 0,
     );
+    if (list.length === 0 || dependencies.locks.total > 0) return undefined;
+    const who = count(list.length, "package.json declares", "package.json files declare");
+    return [62, "low", `${who} dependencies and there is no lock file: two installations may differ.`, list];
+  },
+  function looseVersions({ dependencies }) {
+    const list = (dependencies?.declared.loose.items ?? []).filter(({ scope }) => scope === "runtime");
+    if (list.length === 0) return undefined;
+    const who = count(list.length, "run-time dependency has", "run-time dependencies have");
+    return [
+      63,
+      "low",
+      `${who} no version range of the registry: ${names(list, ({ name, reason }) => `${name} (${reason})`)}.`,
+      [],
+    ];
+  },
+  function installScripts({ dependencies }) {
+    const { total = 0, items } =
+      dependencies?.install_scripts.total > 0
+        ? dependencies.install_scripts
+        : (dependencies?.locked.with_install_scripts ?? {});
+    if (total === 0) return undefined;
+    const text = `${count(total, "package runs", "packages run")} install scripts: ${names(items, ({ name, version }) => `${name} ${version}`)}.`;
+    return [66, "low", text, items];
+  },
+  function markers({ hotspots }) {
+    const { total = 0, files, places, ...kinds } = hotspots?.markers ?? {};
+    if (total === 0) return undefined;
+    const present = Object.entries(kinds)
+      .filter(([, number]) => number > 0)
+      .map(([kind, number]) => `${formatCount(number)} ${kind}`);
+    const graver = places.items.filter(({ marker }) => marker !== "TODO");
+    const text = `${count(total, "marker was", "markers were")} left by the authors in ${count(files, "file")}: ${present.join(", ")}.`;
+    return [70, "low", text, [...graver, ...places.items.filter(({ marker }) => marker === "TODO")].slice(0, 2)];
   },
   function weakCopyleft({ dependencies }) {
-    const list = (dependencies?.licences.copyleft.items ?? []).filter(({ group }) => group === "weak copyleft");
-    const total = dependencies?.licences.by_group.find(({ group }) => group === "weak copyleft")?.packages ?? 0;
+    const list = ofGroups(dependencies, ["weak copyleft"]);
+    const total = totalOf(dependencies, "weak copyleft");
     if (total === 0) return undefined;
-    return finding(65, "low")(
-      `${count(total, "package is", "packages are")} under weak copyleft (changes to ${total === 1 ? "it" : "them"} must stay open): ${names([...new Set(list.map(({ name, licence }) => `${name} (${licence})`))])}.`,
-      list.filter(({ path }) => path).map(place),
-    );
-  },
-  function markers({ hotspots, dependencies }) {
-    if (!hotspots || hotspots.markers.total === 0) return undefined;
-    const { total, files, places } = hotspots.markers;
-    const present = ["TODO", "FIXME", "HACK", "XXX"].filter((marker) => hotspots.markers[marker] > 0);
-    const kinds = present.map((marker) => `${formatCount(hotspots.markers[marker])} ${marker}`);
-    const graver = places.items.filter(({ marker }) => marker !== "TODO");
-    return finding(isInstalled(dependencies) ? 88 : 70, "low")(
-      `${count(total, "marker was", "markers were")} left by the authors in ${count(files, "file", "files")}: ${kinds.join(", ")}.`,
-      [...new Set([...graver, ...places.items].map(place))].slice(0, 2),
-    );
+    const it = total === 1 ? "it" : "them";
+    return [
+      72,
+      "info",
+      `${are(total, "package")} under weak copyleft (changes to ${it} must stay open): ${names(list, named)}.`,
+      [],
+    ];
   },
   function severalVersions({ dependencies }) {
-    const list = dependencies?.installed.several_versions;
-    if (!list || list.total === 0) return undefined;
-    return finding(
-      72,
-      "low",
-    )(
-      `${count(list.total, "package is", "packages are")} installed in several versions: ${names(list.items.map(({ name, versions }) => `${name} (${versions.join(", ")})`))}.`,
-    );
+    const { total = 0, items } = dependencies?.installed.several_versions ?? {};
+    if (total === 0) return undefined;
+    const show = ({ name, versions }) => `${name} (${versions.join(", ")})`;
+    return [74, "info", `${are(total, "package")} installed in several versions: ${names(items, show)}.`, []];
   },
   function noLikelySecrets({ secrets }) {
-    if (!secrets || secrets.likely.total > 0) return undefined;
-    const doubtful =
-      secrets.doubtful.total > 0
-        ? `; ${count(secrets.doubtful.total, "doubtful place is", "doubtful places are")} listed below`
-        : "";
-    return finding(
-      75,
-      "info",
-    )(
-      `No likely secret was found in ${formatCount(secrets.searched.files)} text files (${formatBytes(secrets.searched.bytes)})${doubtful}.`,
-    );
+    if (!secrets || secrets.likely.total > 0 || secrets.searched.files === 0) return undefined;
+    const { total } = secrets.doubtful;
+    const doubtful = total > 0 ? `; ${are(total, "doubtful place")} listed below` : "";
+    return [75, "info", `No likely secret was found in ${count(secrets.searched.files, "text file")}${doubtful}.`, []];
   },
   function unstructured({ inventory }) {
     const { generated, minified } = inventory?.set_apart ?? {};
-    if (!generated || generated.files + minified.files === 0) return undefined;
     const parts = [
-      generated.files > 0 ? `${count(generated.files, "file is", "files are")} marked as generated` : "",
-      minified.files > 0 ? `${count(minified.files, "file is", "files are")} minified` : "",
-    ];
-    return finding(
+      generated?.files && `${are(generated.files, "file")} marked as generated`,
+      minified?.files && `${are(minified.files, "file")} minified`,
+    ].filter(Boolean);
+    if (parts.length === 0) return undefined;
+    return [
       77,
       "info",
-    )(
-      `${parts.filter(Boolean).join(" and ")} (${formatBytes(generated.bytes + minified.bytes)}); duplicates and complexity leave them out.`,
-    );
-  },
-  function licencesKnown({ dependencies }) {
-    const licences = dependencies?.licences;
-    if (!licences || licences.counted === 0 || licences.unknown.total > 0) return undefined;
-    const top = licences.by_licence.items
-      .slice(0, 3)
-      .map(({ licence, packages }) => `${licence} ${formatCount(packages)}`);
-    return finding(
-      isInstalled(dependencies) ? 66 : 82,
-      "info",
-    )(
-      `All ${formatCount(licences.counted)} packages state a licence: ${top.join(", ")}${licences.by_licence.total > 3 ? " and others" : ""}.`,
-    );
-  },
-  function composition({ inventory, dependencies }) {
-    if (!inventory) return undefined;
-    const code = inventory.languages.filter(({ kind }) => kind === "code");
-    const lines = code.reduce((sum, entry) => sum + entry.code, 0);
-    const top = code
-      .slice(0, 3)
-      .map(({ language, code: own }) => `${language} ${formatPercent(share(own, lines || 1))}`);
-    return finding(
-      isInstalled(dependencies) ? 68 : 74,
-      "info",
-    )(
-      `The tree holds ${count(inventory.totals.files, "file", "files")} (${formatBytes(inventory.totals.bytes)})${lines > 0 ? ` with ${formatCount(lines)} lines of code: ${top.join(", ")}` : " and no source code"}.`,
-    );
+      `${parts.join(" and ")}; duplicates and complexity leave ${generated.files + minified.files === 1 ? "it" : "them"} out.`,
+      [],
+    ];
   },
   function noHistory({ churn }) {
     if (!churn || churn.available) return undefined;
-    return finding(90, "info")(`Nothing can be said about who changed what: ${churn.reason}.`);
+    return [90, "info", `Nothing can be said about who changed what: ${churn.reason}.`, []];
   },
 ];
 
-/**
- * Selects the findings that stand first in the report.
- *
- * Shape: at most ten; the graver first, within one severity by rank.
- * @param {object} outputs outputs by specialist; `closer` is that of the closer look
- */
+const ofGroups = (dependencies, groups) =>
+  (dependencies?.licences.attention.items ?? []).filter(({ group }) => groups.includes(group));
+const totalOf = (dependencies, group) =>
+  dependencies?.licences.by_group.find((entry) => entry.group === group)?.packages ?? 0;
+
+/** The findings that stand first in the report, at most ten: the graver first, within one severity by rank. */
 export function selectFindings(outputs) {
-  return RULES.map((rule) => rule(outputs))
-    .filter(Boolean)
+  return RULES.flatMap((rule) => {
+    const [rank, severity, text, places] = rule(outputs) ?? [];
+    const where = (places ?? []).filter(({ path }) => path !== undefined).slice(0, PLACES_MAX);
+    return rank === undefined
+      ? []
+      : [
+          {
+            rank,
+            severity,
+            text,
+            where: where.map(({ path, line }) => (line === undefined ? path : `${path}:${line}`)),
+          },
+        ];
+  })
     .sort((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) || a.rank - b.rank)
     .slice(0, FINDINGS_MAX)
     .map(({ rank: _rank, ...rest }) => rest);

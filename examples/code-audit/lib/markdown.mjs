@@ -1,7 +1,7 @@
 /**
- * Owns turning data into Markdown that says what the data says, whatever names and texts are in it.
+ * Turns data into Markdown that says what the data says, whatever names and texts are in it.
  */
-import { formatCount } from "./confidence.mjs";
+import { formatCount } from "./figures.mjs";
 
 const CODE_MAX = 240;
 
@@ -12,45 +12,47 @@ export function escapeText(text) {
     .replace(/\s+/g, " ");
 }
 
-/** A path or a name as code, also inside a table. */
+/** A path or a name as code, also inside a table; a very long one with its middle left out. */
 export function formatCode(text) {
-  const content = shorten(String(text).replace(/\s+/g, " ")).replace(/\|/g, "\\|");
+  const whole = String(text).replace(/\s+/g, " ");
+  const short = whole.length <= CODE_MAX ? whole : `${whole.slice(0, CODE_MAX / 2)}…${whole.slice(-CODE_MAX / 2)}`;
+  const content = short.replace(/\|/g, "\\|");
   if (content === "") return "";
-  const runs = content.match(/`+/g) ?? [];
-  const fence = "`".repeat(runs.reduce((longest, run) => Math.max(longest, run.length), 0) + 1);
+  const longest = Math.max(0, ...(content.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = "`".repeat(longest + 1);
   const pad = content.startsWith("`") || content.endsWith("`") ? " " : "";
   return `${fence}${pad}${content}${pad}${fence}`;
 }
 
-/** A very long name with its middle left out. */
-function shorten(text) {
-  return text.length <= CODE_MAX ? text : `${text.slice(0, CODE_MAX / 2)}…${text.slice(-CODE_MAX / 2)}`;
-}
+/** A place in a file as code. */
+export const formatPlace = ({ path, line }) => formatCode(line === undefined ? path : `${path}:${line}`);
 
 /**
- * A table; cells are Markdown already.
+ * A table of the first `rowsMax` of a list or of `{items, total}`, and how many more there are; empty when there are none.
  *
- * Shape: columns whose title begins with `#` are aligned right, without the `#`. Empty when there are no rows.
+ * Shape: a column's title, which begins with `#` for figures, and the key of its values, or a function to Markdown.
  */
-export function formatTable(titles, rows) {
-  if (rows.length === 0) return "";
+export function formatTable(list, columns, rowsMax = 8) {
+  const { items, total = items.length } = Array.isArray(list) ? { items: list } : list;
+  if (items.length === 0) return "";
   const line = (cells) => `| ${cells.join(" | ")} |`;
-  const head = titles.map((title) => title.replace(/^#/, ""));
-  const rule = titles.map((title) => (title.startsWith("#") ? "---:" : "---"));
-  return [line(head), line(rule), ...rows.map(line)].join("\n");
+  const titles = Object.keys(columns);
+  const rows = items
+    .slice(0, rowsMax)
+    .map((item) => line(Object.values(columns).map((column) => cellOf(item, column))));
+  const rule = line(titles.map((title) => (title.startsWith("#") ? "---:" : "---")));
+  const cut = total - rows.length;
+  const rest = cut > 0 ? ["", `_and ${formatCount(cut)} more_`] : [];
+  return [line(titles.map((title) => title.replace(/^#/, ""))), rule, ...rows, ...rest].join("\n");
 }
 
-/** A list of points; empty when there are none. */
-export function formatList(points) {
-  return points.map((point) => `- ${point}`).join("\n");
+function cellOf(item, column) {
+  const value = typeof column === "function" ? column(item) : item[column];
+  if (typeof value === "number") return formatCount(value);
+  return typeof column === "function" ? value : escapeText(value ?? "");
 }
 
 /** Parts separated by empty lines, empty parts left out. */
 export function joinParts(parts) {
-  return parts.filter((part) => part !== undefined && part !== "").join("\n\n");
-}
-
-/** The sentence about what a list leaves out; empty when it is whole. */
-export function formatCut(list, what) {
-  return list.cut > 0 ? `_${formatCount(list.cut)} further ${what} are counted but not listed._` : "";
+  return parts.filter(Boolean).join("\n\n");
 }

@@ -1,63 +1,89 @@
 /**
- * Owns the loop that most specialists share: walk, open, classify, fold, report progress, set milestones, resume.
+ * The loop that most specialists share: walk, open, fold, report progress, set milestones, resume.
  *
- * A specialist gives a plain JSON state and a fold over files; this module owns everything else.
- *
- * S1: the state after file n depends on files 1..n alone, so that a run resumed from any milestone ends with the same
- *     state as an undisturbed one (as long as the tree has not changed).
+ * S1: the state after file n depends on files 1..n alone, so a run resumed from any milestone ends with the same state as an
+ *     undisturbed one (as long as the tree has not changed).
  * S2: the walk itself is repeated on resume (it is cheap and gives the tally); files up to the milestone are not opened.
  */
-import { comparePaths, formatPath, parsePath } from "./byte-paths.mjs";
-import { formatCount } from "./confidence.mjs";
-import { inspectFile } from "./file-reader.mjs";
-import { requestedFolder, requestedIncludeSkipped, requestedNumber, resumedState } from "./protocol.mjs";
-import { countWalk, createWalk, resolveRoot, summariseTally } from "./walk.mjs";
+import { baseName, comparePaths, formatPath, parsePath } from "./byte-paths.mjs";
+import { inspectFile } from "./files.mjs";
+import { count, formatCount, share } from "./figures.mjs";
+import { selectLanguage } from "./languages.mjs";
+import { numberSetting } from "./protocol.mjs";
+import { createWalk, resolveRoot } from "./walk.mjs";
 
-const MILESTONE_NAME = "walked";
+const MILESTONE = "walked";
 const MILESTONE_FILES = 2000;
 const PROGRESS_FILES = 500;
+const FIRST_PASS_FILES = 5000;
 
 /**
- * Folds every file of the audited folder into a state.
- *
- * Shape: `{root, state, walked}`; `walked` is the tally as it stands in outputs.
- * @param {object} request from `parseRequest`
- * @param {object} channel from `openChannel`
- * @param {{createState: () => object, fold: (state: object, file: object, root: string) => void, countSkipped?: boolean,
- *   limit?: number | null, save?: (state: object) => object, restore?: (sums: object) => object | undefined}} survey `save` and `restore` turn a
- *   state that is no plain JSON into one and back; a `restore` without answer starts afresh
+ * Folds every file of the audited folder into a state: `{root, state, walked}`. A `state` that is plain JSON is kept in milestones;
+ * with `isPlain` false a crashed search begins afresh.
  */
-export function surveyFiles(request, channel, survey) {
-  const root = resolveRoot(requestedFolder(request));
-  const options = { includeSkipped: requestedIncludeSkipped(request), countSkipped: survey.countSkipped };
-  const total = request.outputs.inventory?.walked?.files ?? countWalk(root, { includeSkipped: options.includeSkipped });
-  const every = requestedNumber(request, "milestone_files", MILESTONE_FILES);
-  const plan = JSON.stringify([formatPath(root), options.includeSkipped, survey.limit ?? null]);
-  const { state, position } = startingPoint(request, survey, plan);
-  const walk = createWalk(root, options);
-  let seen = 0;
+export function surveyFiles(request, channel, { state: fresh, fold, limit = null, isPlain = true, countSkipped }) {
+  const root = resolveRoot(request.folder);
+  const { includeSkipped } = request;
+  const total = knownTotal(request) ?? countFiles(root, includeSkipped);
+  const plan = JSON.stringify([formatPath(root), includeSkipped, limit]);
+  const resumed = isPlain ? resumedFrom(request, plan) : undefined;
+  const state = resumed?.sums ?? fresh;
+  const every = isPlain ? numberSetting(request, "milestone_files", MILESTONE_FILES) : Number.POSITIVE_INFINITY;
+  const walk = createWalk(root, { includeSkipped, countSkipped });
+  let files = 0;
   for (const file of walk.files()) {
-    seen++;
-    if (position !== undefined && comparePaths(file.path, position) <= 0) continue;
-    inspectFile(root, file, (opened) => survey.fold(state, opened, root));
-    if (seen % PROGRESS_FILES === 0) {
-      channel.progress(Math.min(seen / total, 1), `${formatCount(seen)} of ${formatCount(total)} files`);
-    }
-    if (seen % every === 0) {
-      const sums = survey.save ? survey.save(state) : state;
-      channel.milestone(MILESTONE_NAME, { position: formatPath(file.path), files: seen, plan, sums });
-    }
+    files++;
+    if (isBefore(file, resumed)) continue;
+    inspectFile(root, file, (opened) => fold(state, opened));
+    if (files % every === 0)
+      channel.milestone(MILESTONE, { position: formatPath(file.path), files, plan, sums: state });
+    if (files % PROGRESS_FILES === 0) tellProgress(channel, files, total);
   }
-  channel.progress(1, `${formatCount(seen)} files`);
-  return { root, state, walked: summariseTally(walk.tally) };
+  tellProgress(channel, files, files);
+  return { root, state, walked: walk.summarise() };
 }
 
-/** The state to begin with; a milestone of another plan (folder, limit) is not taken up. */
-function startingPoint(request, survey, plan) {
-  const milestone = resumedState(request, MILESTONE_NAME);
-  const resumed = milestone?.plan === plan ? milestone : undefined;
-  const state = resumed && survey.restore ? survey.restore(resumed.sums) : resumed?.sums;
-  return state
-    ? { state, position: parsePath(resumed.position) }
-    : { state: survey.createState(), position: undefined };
+const knownTotal = ({ outputs }) => outputs.inventory?.walked?.files;
+
+function tellProgress(channel, files, total) {
+  channel.progress(Math.min(share(files, total), 1), `${formatCount(files)} of ${count(total, "file")}`);
+}
+
+const isBefore = ({ path }, resumed) => resumed !== undefined && comparePaths(path, resumed.position) <= 0;
+
+/** The sums and the place of the milestone to go on from; one of another plan (folder, limit) is not taken up. */
+function resumedFrom({ resume }, plan) {
+  const { name, state } = resume?.milestone ?? {};
+  return name === MILESTONE && state?.plan === plan ? { ...state, position: parsePath(state.position) } : undefined;
+}
+
+function countFiles(root, includeSkipped, isWanted = () => true) {
+  let files = 0;
+  for (const file of createWalk(root, { includeSkipped }).files()) if (isWanted(file)) files++;
+  return files;
+}
+
+/** The words by which scorer and specialist understand each other. */
+export function coverageFeedback(name) {
+  return `${name}: look at every file`;
+}
+
+/**
+ * Which source files an expensive specialist looks at: in the first iteration no more than `first_pass_files`, spread evenly
+ * over the walk; all of them once the evaluator's feedback asks for it. `take(seen)` is asked once per candidate, in walk order.
+ */
+export function createSample(request, name) {
+  const isFull = request.feedback.some((text) => String(text).includes(coverageFeedback(name)));
+  if (isFull) return { limit: null, take: () => true };
+  const limit = numberSetting(request, "first_pass_files", FIRST_PASS_FILES);
+  const isSource = ({ path }) => selectLanguage(baseName(path)).kind === "code";
+  const known = request.outputs.inventory?.classes?.source?.files;
+  const expected = known ?? countFiles(resolveRoot(request.folder), request.includeSkipped, isSource);
+  const upTo = (seen) => Math.floor((seen * limit) / expected);
+  return { limit, take: (seen) => expected <= limit || upTo(seen + 1) > upTo(seen) };
+}
+
+/** How many of the files that a specialist could look at it did look at. */
+export function describeCoverage({ eligible, examined }, { limit }) {
+  return { eligible, examined, share: share(examined, eligible), limit };
 }

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 /**
  * The specialist `inventory`: which files there are, in which languages, and what is set apart and why.
  *
@@ -9,12 +8,10 @@
  *   validation      share of relevant bytes whose lines were counted, so that anyone can count again
  */
 import { formatPath } from "../lib/byte-paths.mjs";
-import { insertLargest } from "../lib/bounded-lists.mjs";
-import { formatBytes, formatCount, formatPercent, share } from "../lib/confidence.mjs";
-import { forEachLine } from "../lib/file-reader.mjs";
-import { createLineCounter } from "../lib/line-counter.mjs";
+import { confidenceOf, count, formatBytes, formatPercent, share } from "../lib/figures.mjs";
 import { languageNamed } from "../lib/languages.mjs";
-import { runTool } from "../lib/protocol.mjs";
+import { compareText, insertLargest } from "../lib/lists.mjs";
+import { countLines } from "../lib/measure.mjs";
 import { surveyFiles } from "../lib/survey.mjs";
 import {
   createUnderstanding,
@@ -25,21 +22,18 @@ import {
 } from "../lib/understanding.mjs";
 
 const LISTED_MAX = 25;
-const CLASSES = ["source", "text", "empty", "asset", "binary", "generated", "minified", "oversized", "unreadable"];
+const CLASSES = ["source", "text", "empty", "asset", "binary", "generated", "minified", "unreadable"];
 
-function createState() {
-  return {
-    classes: Object.fromEntries(CLASSES.map((name) => [name, { files: 0, bytes: 0 }])),
-    languages: {},
-    assets: {},
-    largest: [],
-    longest: [],
-    countedBytes: 0,
-    understanding: createUnderstanding(),
-  };
+export default function inventory(request, channel) {
+  const classes = Object.fromEntries(CLASSES.map((name) => [name, { files: 0, bytes: 0 }]));
+  const fresh = { classes, languages: {}, assets: {}, largest: [], longest: [], countedBytes: 0 };
+  const state = { ...fresh, understanding: createUnderstanding() };
+  const survey = surveyFiles(request, channel, { state, fold, countSkipped: true });
+  const output = summarise(survey);
+  return { output, ...judge(output, survey.state) };
 }
 
-function foldFile(state, file) {
+function fold(state, file) {
   const path = formatPath(file.path);
   state.classes[file.class].files++;
   state.classes[file.class].bytes += file.sizeBytes;
@@ -47,90 +41,54 @@ function foldFile(state, file) {
   foldUnderstanding(state.understanding, file);
   if (file.class === "asset") state.assets[file.reason] = (state.assets[file.reason] ?? 0) + 1;
   if (file.class !== "source" && file.class !== "text") return;
-  const counter = createLineCounter(file.language);
-  forEachLine(file, (line, _number, isContinuation) => {
-    if (!isContinuation) counter.add(line);
-  });
+  const counts = { files: 1, bytes: file.sizeBytes, ...countLines(file) };
+  const { name } = file.language;
+  const sums = (state.languages[name] ??= { files: 0, bytes: 0, lines: 0, code: 0, comment: 0, blank: 0 });
+  for (const [key, value] of Object.entries(counts)) sums[key] += value;
   state.countedBytes += file.sizeBytes;
-  addLanguage(state, file, counter.counts);
-  if (file.class === "source") {
-    insertLargest(state.longest, { value: counter.counts.lines, path, language: file.language.name }, LISTED_MAX);
-  }
-}
-
-function addLanguage(state, file, counts) {
-  const sums = (state.languages[file.language.name] ??= {
-    files: 0,
-    bytes: 0,
-    lines: 0,
-    code: 0,
-    comment: 0,
-    blank: 0,
-  });
-  sums.files++;
-  sums.bytes += file.sizeBytes;
-  for (const key of ["lines", "code", "comment", "blank"]) sums[key] += counts[key];
+  if (file.class === "source") insertLargest(state.longest, { value: counts.lines, path, language: name }, LISTED_MAX);
 }
 
 function summarise({ state, walked }) {
   const languages = Object.entries(state.languages)
     .map(([language, sums]) => ({ language, kind: languageNamed(language).kind, ...sums }))
-    .sort((a, b) => b.code - a.code || (a.language < b.language ? -1 : 1));
+    .sort((a, b) => b.code - a.code || compareText(a.language, b.language));
   const sum = (key) => languages.reduce((total, entry) => total + entry[key], 0);
-  const bytes = CLASSES.reduce((total, name) => total + state.classes[name].bytes, 0);
-  const understood = measureUnderstanding(state.understanding);
+  const bytes = Object.values(state.classes).reduce((total, entry) => total + entry.bytes, 0);
+  const lines = { lines: sum("lines"), code: sum("code"), comment: sum("comment"), blank: sum("blank") };
   return {
     walked,
-    totals: {
-      files: walked.files,
-      bytes,
-      text_files: sum("files"),
-      lines: sum("lines"),
-      code: sum("code"),
-      comment: sum("comment"),
-      blank: sum("blank"),
-    },
+    totals: { files: walked.files, bytes, text_files: sum("files"), ...lines },
     classes: state.classes,
     languages,
     assets: state.assets,
     largest_files: state.largest.map(({ value, path, class: name }) => ({ path, size_bytes: value, class: name })),
     longest_sources: state.longest.map(({ value, path, language }) => ({ path, lines: value, language })),
     set_apart: listApart(state.understanding),
-    understood,
+    understood: measureUnderstanding(state.understanding),
   };
 }
 
-function judge(output, state) {
-  const { totals, walked, understood } = output;
-  const other = output.languages.find(({ language }) => language === "Other text");
-  const notOpened = output.classes.unreadable.files + walked.unreadable_folders.total;
+function judge({ totals, walked, understood, classes, languages }, { countedBytes, understanding }) {
+  const other = languages.find(({ language }) => language === "Other text")?.files ?? 0;
+  const closed = walked.unreadable_folders.total;
   return {
-    output,
-    confidence: {
-      knowledge: share(totals.text_files - (other?.files ?? 0), totals.text_files),
-      information: understood.mean,
-      implementation: share(
-        totals.files - output.classes.unreadable.files,
-        totals.files + walked.unreadable_folders.total,
-      ),
-      validation: share(state.countedBytes, understood.relevant.bytes),
-    },
+    confidence: confidenceOf(totals.files + closed, [
+      share(totals.text_files - other, totals.text_files),
+      understood.mean,
+      share(totals.files - classes.unreadable.files, totals.files + closed),
+      share(countedBytes, understood.relevant.bytes),
+    ]),
     factors: [
+      `${count(totals.files, "file")}, ${formatBytes(totals.bytes)}`,
       `${formatPercent(understood.files)} of the relevant files and ${formatPercent(understood.bytes)} of their bytes are text that was understood`,
-      `${formatCount(other?.files ?? 0)} of ${formatCount(totals.text_files)} text files are in no known language`,
-      `${formatCount(notOpened)} files or folders could not be opened`,
-      `${formatCount(totals.files)} files, ${formatBytes(totals.bytes)}`,
+      `${count(other, "text file")} of ${totals.text_files} in no known language`,
+      `${count(classes.unreadable.files + closed, "file or folder", "files or folders")} that could not be opened`,
     ],
-    uncertainties: listUncertainties(state.understanding, walked),
-    blockers: [],
+    uncertainties: listUncertainties(understanding, walked),
     assumptions: [
       "the language of a file follows from its name, or from its #! line",
-      "a line counts as comment only when nothing else stands on it; strings over several lines are not followed",
+      "a line counts as comment only when nothing else stands on it",
     ],
   };
 }
-
-await runTool((request, channel) => {
-  const survey = surveyFiles(request, channel, { createState, fold: foldFile, countSkipped: true });
-  return judge(summarise(survey), survey.state);
-});

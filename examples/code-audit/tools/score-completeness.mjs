@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 /**
  * A scorer (dimension `quality`): do the outputs agree with each other, and did everyone look at everything?
  *
@@ -6,139 +5,84 @@
  * because of its first-pass limit 20. The last is repairable: the feedback says so in the words that the specialist
  * looks for, and the next iteration looks at every file.
  */
-import { formatCount, formatPercent } from "../lib/confidence.mjs";
-import { runTool } from "../lib/protocol.mjs";
-import { coverageFeedback } from "../lib/sampling.mjs";
+import { count, formatCount, formatPercent } from "../lib/figures.mjs";
+import { coverageFeedback } from "../lib/survey.mjs";
 
 const EXPECTED = ["inventory", "dependencies", "secrets", "duplicates", "hotspots", "churn"];
-const SAMPLING = ["duplicates", "hotspots"];
 const COVERAGE_MIN = 0.98;
 const COST = { missing: 25, contradiction: 15, coverage: 20 };
 
-function checkPresence(outputs) {
-  return EXPECTED.filter((name) => !outputs[name]).map((name) => ({
-    cost: COST.missing,
-    text: `the output of ${name} is missing`,
-    severity: "high",
-    where: name,
-  }));
-}
-
-/** Every pair of numbers that must be equal, `{what, left, right, where}`; absent numbers are not compared. */
-function listEquations(outputs) {
-  const equations = [...equateWalks(outputs), ...equateInventory(outputs), ...equateHotspots(outputs)];
-  equations.push(...equateDependencies(outputs), ...equateSecrets(outputs));
-  return equations.filter(({ left, right }) => left !== undefined && right !== undefined);
-}
-
-function equateWalks({ inventory, secrets, duplicates, hotspots, dependencies }) {
-  return Object.entries({ secrets, duplicates, hotspots, dependencies }).flatMap(([where, output]) => [
-    {
-      what: `files walked by inventory and ${where}`,
-      left: inventory?.walked.files,
-      right: output?.walked.files,
+export default function scoreCompleteness({ outputs }) {
+  const missing = EXPECTED.filter((name) => !outputs[name]);
+  const pairs = listPairs(outputs).filter(([, , left, right]) => !isUnknown(left, right));
+  const broken = pairs.filter(([, , left, right]) => left !== right);
+  const issues = [
+    ...missing.map((where) => ({
       where,
-    },
-    {
-      what: `symbolic links seen by inventory and ${where}`,
-      where,
-      left: inventory?.walked.symlinks.total,
-      right: output?.walked.symlinks.total,
-    },
-  ]);
-}
-
-function equateInventory({ inventory }) {
-  if (!inventory) return [];
-  const { totals, classes, languages, walked } = inventory;
-  const sum = (list, key) => list.reduce((total, entry) => total + entry[key], 0);
-  const all = Object.values(classes);
-  const where = "inventory";
-  return [
-    { what: "sum of the classes and the files walked", left: sum(all, "files"), right: walked.files, where },
-    { what: "bytes of the classes and in total", left: sum(all, "bytes"), right: totals.bytes, where },
-    {
-      what: "files of the languages and of the classes source and text",
-      left: sum(languages, "files"),
-      right: classes.source.files + classes.text.files,
-      where,
-    },
-    {
-      what: "lines of code, comment and blank and all lines",
-      left: sum(languages, "code") + sum(languages, "comment") + sum(languages, "blank"),
-      right: totals.lines,
-      where,
-    },
-  ];
-}
-
-function equateHotspots({ inventory, hotspots }) {
-  if (!hotspots) return [];
-  const { TODO, FIXME, HACK, XXX, total } = hotspots.markers;
-  const sources = inventory?.classes.source.files ?? hotspots.coverage.eligible;
-  return [
-    { what: "sum of the markers and their total", left: TODO + FIXME + HACK + XXX, right: total, where: "hotspots" },
-    {
-      what: "source files met by hotspots beyond those of inventory, and none,",
-      left: Math.max(0, hotspots.coverage.eligible - sources),
-      right: 0,
-      where: "hotspots",
-    },
-  ];
-}
-
-function equateDependencies({ dependencies }) {
-  if (!dependencies) return [];
-  const { by_group: groups, counted } = dependencies.licences;
-  const left = groups.reduce((sum, { packages }) => sum + packages, 0);
-  return [{ what: "sum of the licence groups and the packages counted", left, right: counted, where: "dependencies" }];
-}
-
-function equateSecrets({ secrets }) {
-  if (!secrets) return [];
-  const left = Object.values(secrets.kinds).reduce((sum, { likely, doubtful }) => sum + likely + doubtful, 0);
-  return [
-    {
-      what: "sum of the kinds of secrets and the findings",
-      left,
-      right: secrets.likely.total + secrets.doubtful.total,
-      where: "secrets",
-    },
-  ];
-}
-
-function checkCoverage(outputs) {
-  return SAMPLING.filter(
-    (name) =>
-      outputs[name]?.coverage && outputs[name].coverage.share < COVERAGE_MIN && outputs[name].coverage.limit !== null,
-  ).map((name) => {
-    const { examined, eligible, share } = outputs[name].coverage;
-    return {
-      cost: COST.coverage,
-      severity: "medium",
-      where: name,
-      text: `coverage of ${name} is ${formatPercent(share)}: ${formatCount(examined)} of ${formatCount(eligible)} files`,
-      feedback: `${coverageFeedback(name)} (coverage ${formatPercent(share)})`,
-    };
-  });
-}
-
-await runTool((request) => {
-  const { outputs } = request;
-  const equations = listEquations(outputs);
-  const broken = equations
-    .filter(({ left, right }) => left !== right)
-    .map(({ what, left, right, where }) => ({
-      cost: COST.contradiction,
       severity: "high",
-      where,
-      text: `${what} differ: ${left} and ${right}`,
-    }));
-  const issues = [...checkPresence(outputs), ...broken, ...checkCoverage(outputs)];
+      cost: COST.missing,
+      text: `the output of ${where} is missing`,
+    })),
+    ...broken.map(([where, what, left, right]) => {
+      return { where, severity: "high", cost: COST.contradiction, text: `${what} differ: ${left} and ${right}` };
+    }),
+    ...checkCoverage(outputs),
+  ];
   return {
     score: Math.max(0, 100 - issues.reduce((sum, { cost }) => sum + cost, 0)),
     issues: issues.map(({ text, severity, where }) => ({ text, severity, where })),
     feedback: issues.map(({ feedback, text }) => feedback ?? text).join("; "),
-    evidence: `${equations.length} pairs of numbers compared, ${broken.length} differ; ${EXPECTED.length} outputs expected; coverage of ${SAMPLING.join(" and ")} checked`,
+    evidence: `${count(pairs.length, "pair")} of numbers compared, ${broken.length} differ; ${count(missing.length, "output")} missing`,
   };
-});
+}
+
+const isUnknown = (left, right) => left === undefined || right === undefined;
+const sum = (list, ...keys) => keys.reduce((total, key) => list.reduce((part, entry) => part + entry[key], total), 0);
+
+/** Pairs of numbers that must be equal, of the outputs that are there: `[where, what, left, right]`. */
+function listPairs({ inventory, hotspots, dependencies, secrets, duplicates }) {
+  const pairs = Object.entries({ secrets, duplicates, hotspots, dependencies }).map(([where, output]) => {
+    return [where, `files walked by inventory and ${where}`, inventory?.walked.files, output?.walked.files];
+  });
+  if (inventory) {
+    const { totals, classes, languages } = inventory;
+    const all = Object.values(classes);
+    pairs.push(["inventory", "files of the classes and in total", sum(all, "files"), totals.files]);
+    pairs.push(["inventory", "bytes of the classes and in total", sum(all, "bytes"), totals.bytes]);
+    pairs.push([
+      "inventory",
+      "lines of each kind and in total",
+      sum(languages, "code", "comment", "blank"),
+      totals.lines,
+    ]);
+  }
+  if (hotspots) {
+    const { TODO, FIXME, HACK, XXX, total } = hotspots.markers;
+    pairs.push(["hotspots", "markers of each kind and in total", TODO + FIXME + HACK + XXX, total]);
+  }
+  if (secrets) {
+    const found = secrets.likely.total + secrets.doubtful.total;
+    pairs.push([
+      "secrets",
+      "of each kind and in total",
+      sum(Object.values(secrets.kinds), "likely", "doubtful"),
+      found,
+    ]);
+  }
+  if (dependencies) {
+    const { by_group: groups, counted } = dependencies.licences;
+    pairs.push(["dependencies", "packages of the licence groups and in total", sum(groups, "packages"), counted]);
+  }
+  return pairs;
+}
+
+function checkCoverage({ duplicates, hotspots }) {
+  return Object.entries({ duplicates, hotspots })
+    .filter(([, output]) => output?.coverage.limit && output.coverage.share < COVERAGE_MIN)
+    .map(([where, { coverage }]) => {
+      const { share, examined, eligible } = coverage;
+      const text = `coverage of ${where} is ${formatPercent(share)}: ${formatCount(examined)} of ${count(eligible, "file")}`;
+      const feedback = `${coverageFeedback(where)} (coverage ${formatPercent(share)})`;
+      return { where, severity: "medium", cost: COST.coverage, text, feedback };
+    });
+}

@@ -93,11 +93,11 @@ describe("the main job", () => {
       const report = JSON.parse((await shop.read("audit", "report.json")).toString()) as { findings: Finding[] };
       const texts = report.findings.map(({ severity, text, where }) => `${severity}: ${text} ${where.join(" ")}`);
       expect(texts[0]).toMatch(/^high: 1 likely secret stands in the files: .*src\/config\.py:1$/);
-      expect(texts.join("\n")).toContain("The tree holds 6 files");
       expect(texts.join("\n")).toContain("there is no lock file");
       expect(texts.join("\n")).toContain("1 marker was left by the authors in 1 file: 1 TODO. src/pay.js:1");
       const markdown = (await shop.read("audit", "report.md")).toString();
-      expect(markdown).toContain("| 9 | 2 | `src/one.js:2-10` `src/two.js:2-10` |");
+      expect(markdown).toContain("6 files, ");
+      expect(markdown).toContain("| 9 | 2 | `src/one.js:2-10`, `src/two.js:2-10` |");
       expect(markdown).not.toContain("AKIA");
 
       expect(view.deliverables.map(({ file }) => file.split("/").at(-1))).toEqual([
@@ -164,16 +164,17 @@ describe("the main job", () => {
     });
   });
 
-  it("says of an empty folder that nothing is there, and of none that there is none", async () => {
+  it("[first-use F8 kin] says of an empty folder that nothing is there and ends below its confidence, and of none that there is none", async () => {
     await withShop({}, async (shop) => {
       const missing = await shop.audit("missing");
       expect(missing.code).toBe(4);
       expect(missing.json<RunView>().reason).toContain("shop");
       await mkdir(shop.audited);
-      expect((await shop.audit("empty")).code).toBe(0);
-      expect((await shop.read("empty", "report.md")).toString()).toContain(
-        "The tree holds 0 files (0 B) and no source code",
-      );
+      const { code, json } = await shop.audit("empty");
+      expect({ code, status: json<RunView>().status }).toEqual({ code: 3, status: "partial" });
+      const markdown = (await shop.read("empty", "report.md")).toString();
+      expect(markdown).toContain("0 files, 0 B · no source code");
+      expect(markdown).toContain("1. **medium** · The folder is empty: there is nothing to audit.");
     });
   });
 });

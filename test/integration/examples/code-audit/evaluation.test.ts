@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
@@ -7,6 +7,7 @@ import { parse } from "yaml";
 import {
   createTree,
   EXAMPLE,
+  type Json,
   measureAll,
   outputsOf,
   runRaw,
@@ -117,7 +118,7 @@ describe("report", () => {
       confidence: { measure: 0.7 },
     });
     const lines = output.markdown.split("\n");
-    expect(lines[4]).toMatch(/^1\. \*\*high\*\* · 1 likely secret stands in the files/);
+    expect(lines[6]).toMatch(/^1\. \*\*high\*\* · 1 likely secret stands in the files/);
     expect(output.markdown).toContain("**Incomplete:** nothing was delivered by churn.");
     expect(output.markdown).toContain("| measure | 1 | approve | 97.3 | quality 100 |");
     expect(output.markdown).toContain("iteration 1: a\\|b");
@@ -130,15 +131,40 @@ describe("report", () => {
     const folder = createTree({ "dist-packages/a/b.py": "x = 1\n", "dist-packages/c.py": "y = 2\n" });
     const { output } = runSpecialist("report", folder, { outputs: outputsOf(measureAll(folder)) });
     expect(output.report.findings[0]).toMatchObject({ severity: "medium" });
-    expect(output.report.findings[0].text).toContain("all 2 files lie in folders that hold the work of others");
+    expect(output.report.findings[0].text).toContain("all 2 files lie in folders that are passed over (dist-packages)");
     expect(output.markdown).toContain("- no file was read, so nothing below says more than that");
-    expect(output.markdown).toContain("1 folder was skipped:");
+    expect(output.markdown).toContain("| `dist-packages` | 1 | 2 | dependencies, written elsewhere |");
+  });
+
+  it("[first-use F8 kin] counts in grammar, and says nothing of what is not there", () => {
+    const folder = createTree({
+      "a.ts": "// TODO: one\nlet a;\n",
+      "package.json": '{"name":"p","dependencies":{"b":"*"}}',
+      "package-lock.json":
+        '{"packages":{"node_modules/b":{"version":"1.0.0","hasInstallScript":true,"deprecated":"c"}}}',
+      "x.min.js": "let x\n",
+    });
+    const { output } = runSpecialist("report", folder, { outputs: outputsOf(measureAll(folder)) });
+    expect(output.markdown).not.toMatch(
+      /\b1 (?:\w+ ){0,2}(?:files|packages|lines|markers|manifests|places|folders|are|have|were)\b/,
+    );
+    expect(output.markdown).not.toMatch(/\b0 (?:files|packages|lock files|likely)/);
+    expect(output.report.findings.map(({ text }: Json) => text)).toEqual([
+      "1 locked package is marked deprecated by its author: b 1.0.0.",
+      "1 run-time dependency has no version range of the registry: b (any version).",
+      "1 package runs install scripts: b 1.0.0.",
+      "1 marker was left by the authors in 1 file: 1 TODO.",
+      "No likely secret was found in 4 text files.",
+      "1 file is minified; duplicates and complexity leave it out.",
+      "The only package has no known licence (it is not installed here): b.",
+      expect.stringMatching(/^Nothing can be said about who changed what: no git history/),
+    ]);
   });
 
   it("R2: says of nothing that there is nothing", () => {
     const { output, confidence } = runSpecialist("report", "x", { outputs: {} });
     expect(output.report.findings).toEqual([]);
-    expect(output.markdown).toContain("The specialist `inventory` delivered nothing.");
+    expect(output.markdown).toContain("**Incomplete:** nothing was delivered by inventory, dependencies,");
     expect(confidence["knowledge"]).toBe(0);
   });
 });
@@ -154,8 +180,8 @@ describe("workflow.yaml", () => {
     validate(workflow);
     expect(validate.errors).toBeNull();
     const text = JSON.stringify(workflow);
-    const tools = [...text.matchAll(/workflow\.dir \}\}\/(tools\/[\w-]+\.mjs)/g)].map((match) => String(match[1]));
+    const tools = [...text.matchAll(/workflow\.dir \}\}\/audit\.mjs","([\w-]+)"/g)].map((match) => String(match[1]));
     expect(tools).toHaveLength(10);
-    for (const tool of tools) expect(readFileSync(join(EXAMPLE, tool), "utf8")).toMatch(/^#!/);
+    for (const tool of tools) expect(existsSync(join(EXAMPLE, "tools", `${tool}.mjs`)), tool).toBe(true);
   });
 });

@@ -7,10 +7,10 @@ import { formatPath, parsePath } from "../../../../examples/code-audit/lib/byte-
 import {
   createFolder,
   createTree,
-  EXAMPLE,
   type Json,
   measureAll,
   outputsOf,
+  PROGRAM,
   runRaw,
   runSpecialist,
 } from "../../../unit/examples/code-audit/audit-tools.js";
@@ -108,7 +108,7 @@ describe("hostile trees", () => {
     chmodSync(join(folder, "secret"), 0);
     chmodSync(join(folder, "c.js"), 0);
     chmodSync(folder, 0o755);
-    const { status, stdout } = spawnSync(process.execPath, [join(EXAMPLE, "tools/inventory.mjs")], {
+    const { status, stdout } = spawnSync(process.execPath, [PROGRAM, "inventory"], {
       input: JSON.stringify({ input: { folder } }),
       encoding: "utf8",
       cwd: "/",
@@ -143,7 +143,7 @@ describe("hostile trees", () => {
   });
 
   it("says in one line that a folder is missing, and ends with 1", () => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [join(EXAMPLE, "tools/inventory.mjs")], {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [PROGRAM, "inventory"], {
       input: '{"input":{"folder":"/nowhere/at/all"}}',
       encoding: "utf8",
     });

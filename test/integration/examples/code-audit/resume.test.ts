@@ -1,12 +1,7 @@
-import { spawn } from "node:child_process";
-import { existsSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   type ControlLine,
   createTree,
-  EXAMPLE,
-  type Json,
   runRaw,
   runWithChannel,
   writeInto,
@@ -31,7 +26,7 @@ const resumeAt = (milestone: ControlLine | undefined) => ({
 });
 
 describe("resume", () => {
-  for (const tool of ["inventory", "secrets", "hotspots", "duplicates"]) {
+  for (const tool of ["inventory", "secrets", "hotspots"]) {
     it(`S1: ${tool} ends with the same bytes from every milestone`, async () => {
       const folder = createLargeTree(30);
       const request = { inputs: { folder }, input: { folder, milestone_files: 13 } };
@@ -66,41 +61,12 @@ describe("resume", () => {
     expect(resumed.output.coverage).toMatchObject({ eligible: 10, examined: 10 });
   });
 
-  it("L1: duplicates goes on from its spool after a kill, and starts afresh without it", async () => {
-    const folder = createLargeTree(200);
-    const request = { inputs: { folder }, input: { folder, milestone_files: 1 } };
-    const milestone = await killAtMilestone(request, 120);
-    const spool = (milestone.state as Json).sums.spool;
-    onTestFinished(() => rmSync(dirname(spool.file), { recursive: true, force: true }));
-    const undisturbed = runRaw("duplicates", request);
-    expect(spool.files).toBeGreaterThan(0);
-    expect(existsSync(spool.file)).toBe(true);
-    writeInto(folder, "d0/f0000.ts", "changed();\n");
-    expect(runRaw("duplicates", { ...request, ...resumeAt(milestone) })).toBe(undisturbed);
-    expect(existsSync(dirname(spool.file))).toBe(false);
-    writeInto(folder, "d0/f0000.ts", `// TODO: 0000\nexport function f0000(a: number) {\n${shared}\n  return a;\n}\n`);
-    expect(runRaw("duplicates", { ...request, ...resumeAt(milestone) })).toBe(undisturbed);
+  it("begins afresh where the state is too large for a milestone, with the same bytes", async () => {
+    const folder = createLargeTree(10);
+    const request = { inputs: { folder }, input: { folder, milestone_files: 7 } };
+    const { stdout, lines } = await runWithChannel("duplicates", request);
+    expect(milestonesOf(lines)).toEqual([]);
+    const state = { position: "d0/f0000.ts", plan: "of another program", sums: {} };
+    expect(runRaw("duplicates", { ...request, resume: { milestone: { name: "walked", state } } })).toBe(stdout);
   });
 });
-
-/** Kills the tool at a milestone. It cannot have ended: its descriptor 3 is full long before the last file. */
-async function killAtMilestone(request: object, wanted: number): Promise<ControlLine> {
-  const child = spawn(process.execPath, [join(EXAMPLE, "tools/duplicates.mjs")], {
-    stdio: ["pipe", "ignore", "inherit", "pipe"],
-  });
-  child.stdin?.end(JSON.stringify(request));
-  let text = "";
-  let seen = 0;
-  for await (const part of child.stdio[3] as unknown as AsyncIterable<Uint8Array>) {
-    text += Buffer.from(part).toString("utf8");
-    const lines = text.split("\n");
-    text = lines.pop() ?? "";
-    for (const line of lines) {
-      const message = JSON.parse(line) as ControlLine;
-      if (message.type !== "milestone" || ++seen < wanted) continue;
-      child.kill("SIGKILL");
-      return message;
-    }
-  }
-  throw new Error("the tool ended before the milestone");
-}

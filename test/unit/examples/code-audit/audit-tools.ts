@@ -8,6 +8,8 @@ import { dirname, join, resolve } from "node:path";
 import { onTestFinished } from "vitest";
 
 export const EXAMPLE = resolve(import.meta.dirname, "../../../../examples/code-audit");
+/** What runs a tool: `node PROGRAM NAME`. */
+export const PROGRAM = join(EXAMPLE, "audit.mjs");
 
 /** One message of a tool on descriptor 3. */
 export interface ControlLine {
@@ -48,10 +50,16 @@ export function writeInto(folder: string, path: string, content: string | Uint8A
   writeFileSync(join(folder, path), content);
 }
 
+/** Runs git in a folder, without the settings of the machine. */
+export function git(folder: string, ...args: string[]): void {
+  const environment = { ...process.env, GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_SYSTEM: "/dev/null" };
+  const { status, stderr } = spawnSync("git", ["-C", folder, ...args], { env: environment, encoding: "utf8" });
+  if (status !== 0) throw new Error(stderr);
+}
+
 /** Runs a tool to its end without descriptor 3; the bytes of its answer. */
 export function runRaw(tool: string, request: object): string {
-  const program = join(EXAMPLE, "tools", `${tool}.mjs`);
-  const { status, stdout, stderr } = spawnSync(process.execPath, [program], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [PROGRAM, tool], {
     input: JSON.stringify(request),
     encoding: "utf8",
     maxBuffer: 8 * 1024 * 1024,
@@ -66,7 +74,7 @@ export function runSpecialist(tool: string, folder: string, more: object = {}): 
 
 /** Runs a tool with descriptor 3 open; its answer and what it said there. */
 export async function runWithChannel(tool: string, request: object): Promise<{ stdout: string; lines: ControlLine[] }> {
-  const child = spawn(process.execPath, [join(EXAMPLE, "tools", `${tool}.mjs`)], {
+  const child = spawn(process.execPath, [PROGRAM, tool], {
     stdio: ["pipe", "pipe", "inherit", "pipe"],
   });
   const collect = async (stream: AsyncIterable<Uint8Array>): Promise<string> => {

@@ -1,14 +1,7 @@
-import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createTree, runSpecialist, writeInto } from "./audit-tools.js";
-
-function git(folder: string, ...args: string[]): void {
-  const environment = { ...process.env, GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_SYSTEM: "/dev/null" };
-  const { status, stderr } = spawnSync("git", ["-C", folder, ...args], { env: environment, encoding: "utf8" });
-  if (status !== 0) throw new Error(stderr);
-}
+import { createTree, git, runSpecialist, writeInto } from "./audit-tools.js";
 
 function commit(folder: string, author: string): void {
   git(folder, "add", "-A");
@@ -54,6 +47,23 @@ describe("churn", () => {
     const limited = runSpecialist("churn", folder, { input: { folder, commit_limit: 2 } });
     expect(limited.output.commits).toMatchObject({ read: 2, touching_folder: 4 });
     expect(limited.confidence["information"]).toBe(0.8);
+  });
+
+  it("[first-use F8 kin] goes on with the history of a file that was renamed, also when another takes its old name", () => {
+    const folder = createRepository();
+    const text = "if (a) {}\nif (b) {}\nlet z = 2;\n";
+    rmSync(join(folder, "hot.js"));
+    writeInto(folder, "src/hot.js", text);
+    commit(folder, "Ada");
+    writeInto(folder, "src/hot.js", `${text}let y;\n`);
+    writeInto(folder, "hot.js", "another();\nfile();\n");
+    commit(folder, "Eve");
+    const { output } = runSpecialist("churn", folder);
+    expect(output.most_changed.slice(0, 2)).toEqual([
+      { path: "src/hot.js", commits: 5, authors: 3, exists: true },
+      { path: "cold.js", commits: 2, authors: 1, exists: false },
+    ]);
+    expect(output.most_changed).toContainEqual({ path: "hot.js", commits: 1, authors: 1, exists: true });
   });
 
   it("says why there is no history, as an answer and not as a failure", () => {

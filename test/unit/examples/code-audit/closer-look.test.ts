@@ -30,9 +30,9 @@ describe("closer-look", () => {
       { binary: ["a.node", "b.gz", "c.dat"] },
     );
     expect(item(answer, "a.node")).toMatchObject({ verdict: "partly", remains: "what the program does" });
-    expect(item(answer, "a.node").findings[0]).toBe("ELF executable or library (64-bit, ARM64), 520 B");
-    expect(item(answer, "a.node").findings).toContain("belongs to package owner 1.2.3");
-    expect(item(answer, "b.gz").findings).toContain("unpacked it begins as text or unknown bytes (68 65 6c 6c 6f)");
+    expect(item(answer, "a.node").findings[0]).toBe("ELF executable or library, 520 B");
+    expect(item(answer, "a.node").findings).toContain("belongs to package owner");
+    expect(item(answer, "b.gz")).toMatchObject({ verdict: "partly", remains: "what is in it" });
     expect(item(answer, "c.dat")).toMatchObject({ verdict: "unknown", remains: "its format and content" });
     expect(answer.confidence).toMatchObject({ knowledge: 0.3333, implementation: 1, validation: 0.6667 });
     expect(answer.uncertainties).toMatchObject([{ kind: "unknown_content", files: 1, paths: ["c.dat"] }]);
@@ -53,13 +53,13 @@ describe("closer-look", () => {
       { minified: ["x.min.js", "y.min.js", "z.min.js"], generated: ["api.pb.go"] },
     );
     expect(item(answer, "x.min.js")).toMatchObject({ verdict: "explained" });
-    expect(item(answer, "x.min.js").findings).toContain("its source map names 1 sources and carries the text of 1");
-    expect(item(answer, "y.min.js").findings).toContain("the readable version y.js is here");
-    expect(item(answer, "z.min.js")).toMatchObject({ verdict: "partly", remains: "its readable source is not here" });
+    expect(item(answer, "x.min.js").findings).toContain("its source map carries its sources");
+    expect(item(answer, "y.min.js").findings).toContain("its source y.js is here");
+    expect(item(answer, "z.min.js")).toMatchObject({ verdict: "partly", remains: "its source is not here" });
     expect(item(answer, "api.pb.go").findings).toContain("its source api.proto is here");
   });
 
-  it("tries encodings, explains broken manifests, and samples large texts", () => {
+  it("tries encodings, explains broken manifests, and says how large a text is", () => {
     const answer = look(
       {
         "old.txt": Buffer.from("ok\nGr\u00fc\u00dfe aus K\u00f6ln und M\u00fcnchen\n", "latin1"),
@@ -74,12 +74,11 @@ describe("closer-look", () => {
         very_large: ["big.js"],
       },
     );
-    expect(item(answer, "old.txt").findings[0]).toBe("first byte that is no UTF-8: 0xfc at offset 5, line 2");
-    expect(item(answer, "old.txt").findings[1]).toContain("windows-1252");
-    expect(item(answer, "a/package.json").findings).toEqual(["it is JSON with comments or trailing commas"]);
+    expect(item(answer, "old.txt").findings[0]).toContain("windows-1252");
+    expect(item(answer, "a/package.json")).toMatchObject({ verdict: "partly", remains: "what it declares" });
     expect(item(answer, "b/package.json").findings).toEqual(["it holds unresolved merge conflict marks"]);
     expect(item(answer, "c/package.json")).toMatchObject({ verdict: "partly" });
-    expect(item(answer, "big.js").findings[1]).toContain("comments that name the bundled source files");
+    expect(item(answer, "big.js")).toMatchObject({ verdict: "partly", remains: "its structure" });
   });
 
   it("stays inside the folder and lists what cannot be examined", () => {

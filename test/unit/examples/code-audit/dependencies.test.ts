@@ -45,7 +45,7 @@ describe("dependencies", () => {
       "flask ==2.0 runtime",
       "httpx ^0.27 runtime",
       "loose  runtime",
-      "pytest  optional",
+      "pytest  development",
       "requests >=2,<3 runtime",
       "ruff 0.5 development",
     ]);
@@ -89,11 +89,11 @@ describe("dependencies", () => {
     const { output, confidence } = runSpecialist("dependencies", folder);
     const licences = output.declared.items.map(({ name, licence, source }: Json) => `${name} ${licence} ${source}`);
     expect(licences).toEqual(["a BSD-3-Clause manifest", "b GPL-3.0 licence text", "c ISC lock", "d unknown "]);
-    expect(output.licences.copyleft.items.map(({ group, name }: Json) => `${group}: ${name}`)).toEqual([
-      "strong copyleft: b",
+    expect(output.licences.attention.items.map(({ group, name }: Json) => `${group}: ${name}`)).toEqual([
       "network copyleft: t",
+      "strong copyleft: b",
+      "unknown: d",
     ]);
-    expect(output.licences.unknown.items.map(({ name }: Json) => name)).toEqual(["d"]);
     expect(output.licences.counted).toBe(5);
     expect(output.locked).toMatchObject({
       packages: 2,
@@ -126,6 +126,24 @@ describe("dependencies", () => {
       { name: "a", version: "1.0.0", path: "a/package.json", scripts: ["postinstall"] },
     ]);
     expect(output.unparsable.total).toBe(0);
+  });
+
+  it("[first-use F8 kin] counts no package as a dependency of itself, and tells developers' groups from run time", () => {
+    const folder = createTree({
+      "pyproject.toml":
+        '[project]\nname = "requests"\ndependencies = ["idna>=2.5,<4"]\n[project.optional-dependencies]\nsocks = ["PySocks>=1.5.6"]\n[dependency-groups]\ntest = ["pytest", "requests[socks]", {include-group = "docs"}]\ndocs = ["Sphinx"]\n',
+      "requirements-dev.txt": "pytest>=2.8\nhttpbin\n",
+      "docs/requirements.txt": "Sphinx==7\n",
+    });
+    const { output } = runSpecialist("dependencies", folder);
+    expect(named(output.declared.items)).toEqual([
+      "PySocks >=1.5.6 optional",
+      "Sphinx ==7 development",
+      "httpbin  development",
+      "idna >=2.5,<4 runtime",
+      "pytest  development",
+    ]);
+    expect(output.declared.by_scope).toEqual({ development: 3, optional: 1, runtime: 1 });
   });
 
   it("sorts licence expressions by what they ask for", () => {

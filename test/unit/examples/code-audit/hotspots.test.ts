@@ -103,6 +103,18 @@ describe("hotspots", () => {
     ]);
   });
 
+  it("[first-use F8 kin] finds no marker in a text literal, also in one over lines", () => {
+    const folder = createTree({
+      "a.ts": "const sample = `\n// FIXME later\n${a /* TODO: in a hole */}\n`; // HACK: real\n",
+      "b.py": 'TEXT = """\n# TODO: none\n"""\n\ndef f():\n    """TODO: real"""\n',
+      "c.go": "var s = `// XXX none`\n",
+      "d.sh": 'echo "# TODO none" # FIXME: real\n',
+    });
+    const { output } = runSpecialist("hotspots", folder);
+    const places = output.markers.places.items.map(({ path, line, marker }: Json) => `${path}:${line} ${marker}`);
+    expect(places).toEqual(["a.ts:3 TODO", "a.ts:4 HACK", "b.py:6 TODO", "d.sh:1 FIXME"]);
+  });
+
   it("claims no function in a language whose functions it cannot find", () => {
     const { output, confidence } = runSpecialist("hotspots", createTree({ "a.rb": "def x\n  1 if y\nend\n" }));
     expect(output.functions.found).toBe(0);

@@ -1,7 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createTree, EXAMPLE, runRaw, runWithChannel } from "./audit-tools.js";
+import { createTree, PROGRAM, runRaw, runWithChannel } from "./audit-tools.js";
 
 const files = Object.fromEntries(Array.from({ length: 1200 }, (_value, at) => [`f${at}.md`, "x\n"]));
 
@@ -20,9 +19,8 @@ describe("protocol", () => {
     ]);
     expect(lines.filter(({ type }) => type === "progress").map(({ fraction }) => fraction)).toEqual([0.417, 0.833, 1]);
     expect(runRaw("inventory", request)).toBe(stdout);
-    const tool = join(EXAMPLE, "tools/inventory.mjs");
     for (const redirection of ["3>&-", "3>/dev/full", "3</dev/null", "3> >(exit 0)"]) {
-      const shell = spawnSync("bash", ["-c", `exec "${process.execPath}" "${tool}" ${redirection}`], {
+      const shell = spawnSync("bash", ["-c", `exec "${process.execPath}" "${PROGRAM}" inventory ${redirection}`], {
         input: JSON.stringify(request),
         encoding: "utf8",
       });
@@ -41,7 +39,7 @@ describe("protocol", () => {
 
   it("refuses a request that is no JSON object", () => {
     for (const input of ["[]", "{", "null"]) {
-      const { status, stdout } = spawnSync(process.execPath, [join(EXAMPLE, "tools/report.mjs")], {
+      const { status, stdout } = spawnSync(process.execPath, [PROGRAM, "report"], {
         input,
         encoding: "utf8",
       });

@@ -1,5 +1,5 @@
 /**
- * Owns what a secret looks like: patterns with a fixed shape, private keys, and assignments whose value looks random.
+ * What a secret looks like: patterns with a fixed shape, private keys, and assignments whose value looks random.
  *
  * Samples of documentation (`AKIA…EXAMPLE`, rows of x, the token of a manual, a password for example.com) are no secrets.
  * Every repetition is bounded, so that no text makes the search slow.
@@ -12,12 +12,11 @@
 import { createHash } from "node:crypto";
 import { Buffer } from "node:buffer";
 
-const PEM_KIND = "private key (PEM)";
 const PEM_BEGIN = /-----BEGIN ((?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?)-----/g;
 const PEM_BYTES_MAX = 20_000;
 const PEM_BASE64 = /^[A-Za-z0-9+/]{54,}={0,2}$/;
-const LINE_START = /^\s*(?:(?:\/\/|#|\*|>)\s+)?(?:\+?\s*["'`])?\s*/;
 const PEM_ENTROPY_MIN = 4.5;
+const LINE_START = /^\s*(?:(?:\/\/|#|\*|>)\s+)?(?:\+?\s*["'`])?\s*/;
 
 /** The value is group 1. */
 const SPECIFIC = [
@@ -40,14 +39,11 @@ const SPECIFIC = [
 
 const SECRET_NAME =
   "(?:[pP]assw(?:or)?d|PASSW(?:OR)?D|[sS]ecret|SECRET|[tT]oken|TOKEN|[aA]pi[_-]?[kK]ey|API_?KEY|[aA]ccess[_-]?[kK]ey|ACCESS_?KEY|[pP]rivate[_-]?[kK]ey|PRIVATE_?KEY|[cC]redential|CREDENTIAL)";
-const QUOTED_ASSIGNMENT = new RegExp(
-  `${SECRET_NAME}[\\w-]{0,30}["'\`]?\\]?\\s{0,8}(?::|=>|:?=)\\s{0,8}["'\`]([^"'\`\\s]{8,256})["'\`]`,
-  "g",
-);
-const BARE_ASSIGNMENT = new RegExp(
-  `^[ \\t]*(?:export[ \\t]+)?[\\w.-]{0,60}${SECRET_NAME}[\\w.-]{0,30}[ \\t]*[=:][ \\t]*([^\\s"'\`#]{8,256})[ \\t]*\\r?$`,
-  "gm",
-);
+const QUOTED = `${SECRET_NAME}[\\w-]{0,30}["'\`]?\\]?\\s{0,8}(?::|=>|:?=)\\s{0,8}["'\`]([^"'\`\\s]{8,256})["'\`]`;
+const BARE = `^[ \\t]*(?:export[ \\t]+)?[\\w.-]{0,60}${SECRET_NAME}[\\w.-]{0,30}[ \\t]*[=:][ \\t]*([^\\s"'\`#]{8,256})[ \\t]*\\r?$`;
+const ASSIGNMENTS = [new RegExp(QUOTED, "g"), new RegExp(BARE, "gm")];
+const SETTINGS_NAME =
+  /(?:^|\/)(?:\.env[^/]*|[^/]*\.(?:env|ini|cfg|conf|properties|toml|npmrc|ya?ml|sh|tfvars)|\.npmrc|\.pypirc|\.netrc|credentials)$/i;
 
 const SAMPLE =
   /example|sample|dummy|fake|changeme|change[_-]me|placeholder|your[_-]|my[_-]?(?:secret|token|password|key)|x{4,}|\*{3,}|\.{3}|<[^>]+>|\$\{|\{\{|%[({]|process\.env|os\.environ|getenv|not[_-]?(?:a|the)[_-]?(?:real|secret)|redacted|todo|lorem|foobar|123456|abcdef|deadbeef|secret|password|undefined|null/i;
@@ -59,26 +55,33 @@ const LOOKS_LIKE_CODE =
   /^[a-zA-Z_$][\w$]*(?:[.([]|::|->)|^[@#./~]|^[a-z]+:\/\/|^[A-Z][a-z]+(?:[A-Z][a-z]+)+$|^[a-z]+(?:[-_.:/ ][a-z]+)+$|^[a-z]+(?:[A-Z][a-z]+)*$|^[A-Z]+(?:_[A-Z]+)*$|[\\<>()[\]{};]|\|\|/;
 const ENTROPY_MIN = 3.2;
 
-/**
- * Finds secrets in a piece of text.
- *
- * Shape: `{kind, index, fingerprint, isSpecific}` in order of `index`; never the value.
- * @param {string} text latin1
- * @param {boolean} allowBare also unquoted `KEY=value` lines, for settings files
- */
-export function findSecrets(text, allowBare) {
-  return [...matchSecrets(text, allowBare)]
-    .map(({ kind, index, value, isSpecific }) => ({
-      kind,
-      index,
-      fingerprint: computeFingerprint(value, isSpecific),
-      isSpecific,
-    }))
-    .sort((a, b) => a.index - b.index || (a.kind < b.kind ? -1 : 1));
+/** Searches an open file: `{line, kind, fingerprint, isSpecific}` in order, each once a line. */
+export function searchFile(file) {
+  const found = new Map();
+  const allowBare = SETTINGS_NAME.test(file.path);
+  // A key that a piece of the text cuts is held for the next one.
+  let held = "";
+  for (const chunk of file.chunks()) {
+    const text = held + chunk.text;
+    let line = chunk.line - countLineEnds(held);
+    let from = 0;
+    for (const { kind, index, value, isSpecific } of [...matchSecrets(text, allowBare)].sort(byPlace)) {
+      line += countLineEnds(text.slice(from, index));
+      from = index;
+      const digest = createHash("sha256").update(Buffer.from(value, "latin1")).digest("hex");
+      const fingerprint = digest.slice(0, isSpecific ? 8 : 4);
+      found.set(`${line} ${kind} ${fingerprint}`, { line, kind, fingerprint, isSpecific });
+    }
+    held = text.slice(findOpenKey(text));
+  }
+  return [...found.values()];
 }
 
+const countLineEnds = (text) => text.split("\n").length - 1;
+const byPlace = (a, b) => a.index - b.index || (a.kind < b.kind ? -1 : 1);
+
 /** Where a private key begins that does not end in this text; the length of the text when there is none. */
-export function findOpenKey(text) {
+function findOpenKey(text) {
   const at = text.lastIndexOf("-----BEGIN ");
   const isOpen = at >= 0 && text.length - at < PEM_BYTES_MAX && !text.includes("-----END ", at);
   return isOpen ? at : text.length;
@@ -95,25 +98,22 @@ function* matchSecrets(text, allowBare) {
       if (!isMonotonous(value) && !isSample(kind, value, match[0])) yield { kind, index, value, isSpecific: true };
     }
   }
-  for (const pattern of allowBare ? [QUOTED_ASSIGNMENT, BARE_ASSIGNMENT] : [QUOTED_ASSIGNMENT]) {
-    for (const match of text.matchAll(pattern)) {
-      const value = match[1];
-      const index = match.index + match[0].lastIndexOf(value);
-      if (taken.has(index) || !isRandomLooking(value)) continue;
-      taken.add(index);
-      yield { kind: "assignment of a random-looking value", index, value, isSpecific: false };
-    }
+  for (const match of ASSIGNMENTS.slice(0, allowBare ? 2 : 1).flatMap((pattern) => [...text.matchAll(pattern)])) {
+    const value = match[1];
+    const index = match.index + match[0].lastIndexOf(value);
+    if (taken.has(index) || !isRandomLooking(value)) continue;
+    taken.add(index);
+    yield { kind: "assignment of a random-looking value", index, value, isSpecific: false };
   }
 }
 
 /** Private keys: a header, a body of base64 that decodes to something random, and the end that belongs to the header. */
 function* matchKeys(text) {
   for (const match of text.matchAll(PEM_BEGIN)) {
-    const from = match.index + match[0].length;
-    const end = text.slice(from, from + PEM_BYTES_MAX).indexOf(`-----END ${match[1]}-----`);
-    const raw = text.slice(from, from + Math.max(0, end));
+    const body = text.slice(match.index + match[0].length, match.index + match[0].length + PEM_BYTES_MAX);
+    const raw = body.slice(0, Math.max(0, body.indexOf(`-----END ${match[1]}-----`)));
     const value = decodeKey(raw);
-    if (value !== undefined) yield { kind: PEM_KIND, index: match.index, value, raw, isSpecific: true };
+    if (value !== undefined) yield { kind: "private key (PEM)", index: match.index, value, raw, isSpecific: true };
   }
 }
 
@@ -140,9 +140,8 @@ function isSample(kind, value, whole) {
 /** Whether an assigned value looks like a key or a password rather than like a word, a path or code; it has a digit. */
 function isRandomLooking(value) {
   if (SAMPLE.test(value) || LOOKS_LIKE_CODE.test(value) || isMonotonous(value)) return false;
-  if (!/[0-9]/.test(value)) return false;
   const classes = [/[a-z]/, /[A-Z]/, /[0-9]/, /[^a-zA-Z0-9]/].filter((pattern) => pattern.test(value)).length;
-  if (/^[0-9.,:-]+$/.test(value) || classes < 2) return false;
+  if (!/[0-9]/.test(value) || /^[0-9.,:-]+$/.test(value) || classes < 2) return false;
   return computeEntropy(value) >= ENTROPY_MIN || (classes >= 3 && value.length >= 10 && computeEntropy(value) >= 2.8);
 }
 
@@ -157,11 +156,6 @@ function computeEntropy(value) {
   let bits = 0;
   for (const count of counts.values()) bits -= (count / value.length) * Math.log2(count / value.length);
   return bits;
-}
-
-function computeFingerprint(value, isSpecific) {
-  const digest = createHash("sha256").update(Buffer.from(value, "latin1")).digest("hex");
-  return digest.slice(0, isSpecific ? 8 : 4);
 }
 
 /** The text with every suspected secret, and every long random-looking run, replaced (X1). */
