@@ -22,6 +22,7 @@ import { formatJsonText, formatPlainValue, parsePlainValue } from "../base/plain
 import { encodeValue } from "../base/json-encoding.js";
 import { readEncoded } from "../base/encoded-text.js";
 import { showUtf8 } from "../base/utf8-text.js";
+import { readStatusMeaning } from "./outcome/status-table.js";
 
 interface AttemptEnds {
   readonly sink: StepSink;
@@ -164,23 +165,20 @@ interface Answered {
   readonly bytes: Buffer;
 }
 
-/** Answers that another try may mend. */
-const PASSING: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504, 529]);
-
 function refusalOf({ clock }: PerformerDeps, request: Prepared, { response, bytes }: Answered): SplashdownError {
   const { status } = response;
   const headers = Object.fromEntries(response.headers);
   const retryAtMs = computeRetryAtMs({ headers, body: "", nowMs: clock.nowMs() });
-  const isLimit = status === 429 || status === 529 || (status === 503 && response.headers.has("retry-after"));
+  const meaning = readStatusMeaning(status, { isTimed: response.headers.has("retry-after") });
   const excerpt = cutText(showUtf8(bytes));
   return new SplashdownError(
-    isLimit ? "HTTP_RATE_LIMITED" : "STEP_FAILED",
+    meaning === "limit" ? "HTTP_RATE_LIMITED" : "STEP_FAILED",
     `${request.method} ${placeOf(request.address)} was answered with ${status}`,
     {
       details: {
         status,
         body: excerpt,
-        retryable: PASSING.has(status),
+        retryable: meaning !== "final",
         ...(retryAtMs === undefined ? {} : { retry_at_ms: Math.ceil(retryAtMs) }),
       },
     },

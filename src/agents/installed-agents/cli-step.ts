@@ -31,6 +31,7 @@ import { completeWith, readSelfReport, REPORT_FORM, reportedOutput, unassessed }
 import { findSession, isSessionLost, keepSession, usageSince, type AgentSession } from "./agent-session.js";
 import type { CliResult, LineReader } from "./line-readers.js";
 import { findProfile, type CliCall, type CliProfile } from "./profiles.js";
+import { isNotLetIn, readStatusMeaning } from "../outcome/status-table.js";
 
 interface Attempt {
   readonly sink: StepSink;
@@ -243,9 +244,6 @@ function outputOf(text: string, isDeclared: boolean): JsonValue {
 const LIMIT_WORDS = /(usage|rate) limit|hit your limit|quota/i;
 /** Source: what codex and gemini say of their services' answers. */
 const STATUS_WORDS = /\bstatus:? (\d{3})\b|"code":\s*(\d{3})\b/;
-/** Source: RFC 6585, section 4; 529 is Anthropic's "overloaded". */
-const LIMIT_STATUSES = [429, 529];
-const NOT_LET_IN_STATUSES = [401, 403];
 /** Source: Claude Code says the second of the reset after a bar. */
 const RESET_SECOND = /\|(\d{10})\b/;
 
@@ -256,10 +254,9 @@ function failureOf({ clock }: PerformerDeps, { step, definition }: StepWork, fai
   const text = `${cli} failed in step ${step.path}: ${failure}`;
   const status = failed.failureStatus ?? Number(STATUS_WORDS.exec(failure)?.slice(1).find(Boolean) ?? 0);
   const details = { cli, ...(status === 0 ? {} : { status }) };
-  if (!LIMIT_STATUSES.includes(status) && !LIMIT_WORDS.test(failure)) {
-    const isInVain = NOT_LET_IN_STATUSES.includes(status);
+  if (readStatusMeaning(status) !== "limit" && !LIMIT_WORDS.test(failure)) {
     return new SplashdownError("STEP_FAILED", text, {
-      details: { ...details, ...(isInVain ? { retryable: false } : {}) },
+      details: { ...details, ...(isNotLetIn(status) ? { retryable: false } : {}) },
     });
   }
   const second = RESET_SECOND.exec(failure)?.[1];

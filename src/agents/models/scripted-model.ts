@@ -11,6 +11,7 @@ import type { Usage } from "../../engine/model/events.js";
 import { definitionPathOf } from "../../engine/model/identity.js";
 import type { Model, ModelAnswer, ModelRequest } from "../outcome/contract.js";
 import { formatPath } from "../../definition/faults/fault.js";
+import { readStatusMeaning } from "../outcome/status-table.js";
 import {
   readScript,
   type Script,
@@ -21,8 +22,6 @@ import {
 export const SCRIPTED_PROVIDER = "scripted";
 const ANY_STEP = "*";
 const SCRIPTED_FACTOR = "scripted answer: no model was called";
-const RATE_LIMIT_STATUSES = [429, 529];
-const RETRYABLE_STATUSES = [408, 409, 425];
 
 /** Errors: WORKFLOW_INVALID when the answers have a wrong form. */
 export function createScriptedModel(answers: JsonObject, clock: Clock): Model {
@@ -118,12 +117,11 @@ function usageOf(answer: ScriptedAnswer): Usage {
 
 function failureOf(fail: NonNullable<ScriptedAnswer["fail"]>, clock: Clock): SplashdownError {
   const { message, status, retryAfterSeconds } = fail;
-  const isRateLimit = status !== undefined && RATE_LIMIT_STATUSES.includes(status);
-  const isRetryable = status === undefined || isRateLimit || status >= 500 || RETRYABLE_STATUSES.includes(status);
-  return new SplashdownError(isRateLimit ? "MODEL_RATE_LIMITED" : "MODEL_FAILED", message, {
+  const meaning = status === undefined ? "passing" : readStatusMeaning(status, { isModel: true });
+  return new SplashdownError(meaning === "limit" ? "MODEL_RATE_LIMITED" : "MODEL_FAILED", message, {
     details: {
       status: status ?? null,
-      retryable: isRetryable,
+      retryable: meaning !== "final",
       ...(retryAfterSeconds === undefined ? {} : { retry_at_ms: clock.nowMs() + retryAfterSeconds * 1000 }),
     },
   });

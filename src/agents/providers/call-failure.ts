@@ -7,6 +7,7 @@
 import { errnoOf, messageOf, SplashdownError } from "../../base/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import { cutText } from "../outcome/failure.js";
+import { isNotLetIn, readStatusMeaning } from "../outcome/status-table.js";
 import { computeRetryAtMs } from "./retry-time.js";
 
 export interface CallPlace {
@@ -19,11 +20,6 @@ export interface CallPlace {
 
 const TEXT_BYTES_MAX = 1_000;
 const BODY_BYTES_MAX = 4_096;
-const LIMIT_STATUSES = new Set([429, 529]);
-/** Inside a stream no header says when to come again; 503 is the upstream's limit there. */
-const LIMITS_INSIDE = new Set([429, 503, 529]);
-const PASSING_STATUSES = new Set([408, 409, 425]);
-const KEY_STATUSES = new Set([401, 403]);
 const LIMIT_WORDS = /rate.?limit|overloaded|too many requests|resource.?exhausted/i;
 const BALANCE_WORDS =
   /insufficient_quota|billing|credit balance|payment required|insufficient (?:balance|credits|funds)/i;
@@ -77,16 +73,16 @@ function describeAnswer(error: unknown, fields: JsonObject, place: CallPlace): S
   if (BALANCE_WORDS.test(body) && status < 500)
     return fail(place, `${message}; see to the balance of the account`, { ...details, retryable: false });
   const retryAtMs = computeRetryAtMs({ headers, body, nowMs: place.nowMs });
-  const isLimit = LIMIT_STATUSES.has(status) || (status === 503 && retryAtMs !== undefined);
-  if (isLimit) return limited(place, message, { ...details, ...timeOf(retryAtMs) });
+  const meaning = readStatusMeaning(status, { isModel: true, isTimed: retryAtMs !== undefined });
+  if (meaning === "limit") return limited(place, message, { ...details, ...timeOf(retryAtMs) });
   return fail(place, `${message}${adviseOn(status)}`, {
     ...details,
-    retryable: status >= 500 || PASSING_STATUSES.has(status),
+    retryable: meaning === "passing",
   });
 }
 
 function adviseOn(status: number): string {
-  if (KEY_STATUSES.has(status)) return "; look at its key with: splashdown doctor --models";
+  if (isNotLetIn(status)) return "; look at its key with: splashdown doctor --models";
   return status === UNKNOWN_STATUS
     ? "; look at the name of the model, and at the address with: splashdown doctor --models"
     : "";
@@ -102,10 +98,10 @@ function describeSaid(said: JsonObject, place: CallPlace): SplashdownError {
   const retryAtMs = computeRetryAtMs({ headers: {}, body: text, nowMs: place.nowMs });
   if (BALANCE_WORDS.test(`${kind} ${text}`)) return fail(place, told, { retryable: false });
   const facts = status === undefined ? {} : { status };
-  const isLimit = status === undefined ? LIMIT_WORDS.test(`${kind} ${text}`) : LIMITS_INSIDE.has(status);
-  if (isLimit) return limited(place, told, { ...facts, ...timeOf(retryAtMs) });
-  const isInVain = status !== undefined && status >= 400 && status < 500 && !PASSING_STATUSES.has(status);
-  return fail(place, told, { ...facts, called: true, ...(isInVain ? { retryable: false } : {}) });
+  const meaning = status === undefined ? undefined : readStatusMeaning(status, { isModel: true, isTimed: true });
+  if (meaning === undefined ? LIMIT_WORDS.test(`${kind} ${text}`) : meaning === "limit")
+    return limited(place, told, { ...facts, ...timeOf(retryAtMs) });
+  return fail(place, told, { ...facts, called: true, ...(meaning === "final" ? { retryable: false } : {}) });
 }
 
 /** A status told inside an answer that began with 200, as a number or as a text of digits. */
