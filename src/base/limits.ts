@@ -12,6 +12,8 @@ export const LIMITS = {
   stepOutputBytesMax: 64 * 1024 * 1024,
   /** What one step may change in the channel: it is in its completion, and the channel is in memory. */
   channelChangesBytesMax: 16 * 1024 * 1024,
+  /** Steps that steps of one group may add to it while the task runs; each is in the state of the task. */
+  addedStepsMax: 1_000,
   /** Error texts are cut to this before they become events. */
   errorTextBytesMax: 16 * 1024,
   stderrTailBytes: 16 * 1024,

@@ -41,6 +41,7 @@ export function createRecordingSink(refuse: (name: string) => Error | undefined 
     },
     requestCheckpoint: (metadata) => take(`${within}requestCheckpoint`, metadata),
     requestNextIteration: () => take(`${within}requestNextIteration`),
+    addStep: (step) => take(`${within}addStep`, step),
     openSubstep: async (name) => {
       await takeLater(`${within}openSubstep`, name);
       return {

@@ -9,6 +9,7 @@ import { isErrorCode, messageOf } from "../../base/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import type { Log } from "../../base/log.js";
 import type { StepSink, StepWork } from "../../engine/model/ports.js";
+import { requireAddedStep } from "../outcome/added-step.js";
 import { outputInvalid, requireText } from "../outcome/failure.js";
 import { formatPlainValue, parsePlainValue } from "../../base/plain-value.js";
 import { parseConfidence } from "../outcome/report.js";
@@ -121,6 +122,9 @@ function parseControlLine(line: string): ControlAct {
       const blocker = requireField(value, "text");
       return (sink) => sink.progress({ blocker });
     }
+    case "spawn":
+      // Work that is lost is no line to be ignored: what is wrong with it fails the step.
+      return (sink) => sink.addStep(requireAddedStep(value["step"] ?? null, "a spawn line"));
     default:
       throw new SyntaxError(`unknown type ${JSON.stringify(value["type"] ?? null)}`);
   }

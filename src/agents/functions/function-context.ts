@@ -11,6 +11,7 @@ import { SplashdownError } from "../../base/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import { decodeValue, encodeValue } from "../../base/json-encoding.js";
 import type { StepSink, StepWork, SubstepSink, EffectsSink } from "../../engine/model/ports.js";
+import { requireAddedStep } from "../outcome/added-step.js";
 import { isEndOfRun } from "../outcome/failure.js";
 import { describeFailure, restoreFailure } from "../outcome/substep-failure.js";
 
@@ -20,6 +21,15 @@ export interface SubstepContext {
   readonly idempotencyKey: string;
   readonly signal: AbortSignal;
 }
+
+/** A step that is added while the task runs: like another step of its group with other input, or written out as in a file. */
+export type SpawnedStep =
+  | { readonly name: string; readonly like: string; readonly input?: Readonly<Record<string, unknown>> }
+  | ({
+      readonly name: string;
+      readonly input?: Readonly<Record<string, unknown>>;
+      readonly like?: undefined;
+    } & Readonly<Record<string, unknown>>);
 
 export interface FunctionContext {
   /** The step's own input map, rendered. */
@@ -65,6 +75,14 @@ export interface FunctionContext {
   };
   /** A checkpoint when the step completes, with this metadata. */
   checkpoint(metadata?: Readonly<Record<string, unknown>>): void;
+  /**
+   * When the step completes, adds a step to the group that it stands in (`steps`, `parallel`, the specialists of a phase);
+   * it starts then. All its texts are taken as they are, without templates. A name that is there already is not added again.
+   * At most 1,000 in a group.
+   *
+   * Errors: STEP_FAILED, naming what is wrong with it.
+   */
+  spawn(step: SpawnedStep): void;
   /** When the step completes it runs again, with the next visit. */
   nextIteration(): void;
   /**
@@ -129,6 +147,7 @@ class AttemptContext implements FunctionContext {
   readonly step: FunctionContext["step"];
   readonly checkpoint: FunctionContext["checkpoint"];
   readonly nextIteration: FunctionContext["nextIteration"];
+  readonly spawn: FunctionContext["spawn"];
   readonly milestone: FunctionContext["milestone"];
   readonly progress: FunctionContext["progress"];
   readonly #work: StepWork;
@@ -154,6 +173,7 @@ class AttemptContext implements FunctionContext {
     this.step = (name, run) => calls.step(name, run);
     this.checkpoint = (metadata = {}) => calls.checkpoint(metadata);
     this.nextIteration = () => calls.guard(() => calls.wishes.requestNextIteration());
+    this.spawn = (step) => calls.spawn(step);
     this.milestone = (name, state = null) => calls.durable(() => calls.sink.milestone(name, encodeValue(state)));
     this.progress = (report) => calls.guard(() => calls.sink.progress(report));
   }
@@ -249,6 +269,11 @@ class ContextCalls {
     if (!isJsonObject(value))
       throw new SplashdownError("VALUE_UNSUPPORTED", "the metadata of a checkpoint must be an object");
     this.guard(() => this.wishes.requestCheckpoint(value));
+  }
+
+  spawn(step: SpawnedStep): void {
+    const added = requireAddedStep(encodeValue(step), "ctx.spawn(…)");
+    this.guard(() => this.wishes.addStep(added));
   }
 
   guard<T>(call: () => T): T {

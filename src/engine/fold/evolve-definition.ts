@@ -20,7 +20,7 @@ import { countShort } from "./evolve-groups.js";
 import { replaceData, requireScope } from "./evolve-scopes.js";
 import { consumeQuestion } from "./evolve-steps.js";
 import { definitionPathOf, itemKeyOf, nameOfPath, parentPathOf } from "../model/identity.js";
-import { childPath, findPlace, indexDefinition, requireTask } from "../model/lookup.js";
+import { childPath, findPlace, indexDefinition, requireTask, listAdded } from "../model/lookup.js";
 import type { GroupCounts, ScopeData, ScopeEntry, ScopeFrontier, TaskState } from "../model/state.js";
 
 export function adoptDefinition(state: TaskState, definition: WorkflowDefinition): void {
@@ -173,7 +173,7 @@ function adoptGroup(state: TaskState, scope: ScopeEntry, node: ScopeDefinition):
   const data = scope.data as Extract<ScopeData, GroupCounts>;
   const frontier = state.frontier.get(scope.path);
   if (frontier === undefined) return;
-  const spawned = data.scope === "phase" ? Object.keys(data.spawned) : [];
+  const spawned = listAdded(scope);
   const known = new Set([...node.children.map((child) => child.name), ...spawned]);
   const isKnown = (name: string) => known.has(name) || findPlace(state, childPath(scope.path, name)) !== undefined;
   for (const name of frontier.ended.keys()) if (!isKnown(name)) frontier.ended.delete(name);

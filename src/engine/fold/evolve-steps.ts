@@ -13,10 +13,19 @@ import type { Question, QuestionKind } from "../model/question.js";
 import type { ChildMove, ChildPlace } from "./evolve-groups.js";
 import { moveChild, replaceData, storeOutput } from "./evolve-scopes.js";
 import { definitionPathOf, nameOfPath } from "../model/identity.js";
-import { currentStepId, findPlace, findWorkflow, isPerformed, isHook, requireTask } from "../model/lookup.js";
+import {
+  currentStepId,
+  definitionToJson,
+  findPlace,
+  findWorkflow,
+  isPerformed,
+  isHook,
+  requireTask,
+} from "../model/lookup.js";
 import { noteStep } from "../model/output-history.js";
 import type { ChildEnd } from "../model/child-end.js";
 import type { StepEntry, StepStatus, TaskState } from "../model/state.js";
+import { addSteps } from "./add-steps.js";
 import { forgetFailures, forgetOpenTools } from "./evolve-reports.js";
 import { freezeEntry, grow, updateStep } from "./step-entry.js";
 import { addTotals, addUsage, countIteration, countUsage, usageOfCut } from "./add-totals.js";
@@ -118,6 +127,7 @@ export function completeStep(state: TaskState, event: EventOf<"step_completed">)
   storeOutput(state, before.path, { value: event.output, by: before.id });
   noteStep(state, before.path);
   changeChannel(state.channel, event.wishes?.channel);
+  addSteps(state, before.path, event.wishes?.add);
   state.histories.delete(before.id);
   saveFiles(state, event.saved ?? []);
   if (before.questionId !== undefined) consumeQuestion(state, before.questionId);

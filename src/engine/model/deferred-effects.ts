@@ -1,5 +1,5 @@
 /**
- * What a step wishes for on its way: changes of the channel, a checkpoint, another iteration.
+ * What a step wishes for on its way: changes of the channel, a checkpoint, another iteration, more steps.
  *
  * E9: a wish counts when its step completes and as one with the completion, so that an attempt that dies or fails leaves
  * nothing behind that the next one would do again. What the next attempt does not do again keeps its wishes until then:
@@ -7,6 +7,7 @@
  */
 import { unreachable } from "../../base/errors.js";
 import type { JsonObject, JsonValue } from "../../base/json.js";
+import type { AddedStep } from "../../definition/compile/added-step.js";
 
 /** A change of the task's shared key-value state; `append` begins a list and `add` a sum where there is none. */
 export interface ChannelChange {
@@ -22,6 +23,8 @@ export interface DeferredEffects {
   readonly checkpoint?: JsonObject;
   /** The step runs again with the next visit. */
   readonly again?: true;
+  /** Steps to add to the group around it. */
+  readonly add?: readonly AddedStep[];
   /** Sub-steps whose own wishes are among these. */
   readonly substeps?: readonly string[];
 }

@@ -157,11 +157,19 @@ export function findPlace(state: TaskState, path: string): NodePlace | undefined
   if (known !== undefined) return placeInstance(known, path);
   const parent = parentPathOf(path);
   const scope = parent === undefined ? undefined : state.scopes.get(parent);
-  if (scope?.data.scope !== "phase") return undefined;
-  const spawned = scope.data.spawned[nameOfPath(path)];
+  const spawned = scope === undefined ? undefined : addedTo(scope)[nameOfPath(path)];
   return spawned === undefined
     ? undefined
     : { node: spawned as unknown as StepDefinition, parent, name: nameOfPath(path), isScorer: false };
+}
+
+function addedTo({ data }: ScopeEntry): JsonObject {
+  return ("spawned" in data ? data.spawned : undefined) ?? {};
+}
+
+/** Names of the members that a group got while the task runs. */
+export function listAdded(scope: ScopeEntry): readonly string[] {
+  return Object.keys(addedTo(scope));
 }
 
 function placeInstance(place: NodePlace, path: string): NodePlace {

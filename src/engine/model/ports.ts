@@ -5,6 +5,7 @@
 import type { Clock } from "../../base/clock.js";
 import type { RandomSource } from "../../base/random.js";
 import type { JsonObject, JsonValue } from "../../base/json.js";
+import type { AddedStep } from "../../definition/compile/added-step.js";
 import type { Log } from "../../base/log.js";
 import type { QuestionId } from "../../base/ids.js";
 import type { TextPart } from "../../definition/faults/fault.js";
@@ -120,6 +121,8 @@ export interface EffectsSink {
   };
   requestCheckpoint(metadata: JsonObject): void;
   requestNextIteration(): void;
+  /** Errors: VALUE_TOO_LARGE, CANCELLED. */
+  addStep(step: AddedStep): void;
   /** Before the work of a sub-step. */
   openSubstep(name: string): Promise<SubstepSink>;
   /** A sub-step that an earlier attempt finished is not run again: what it wished for counts here. */

@@ -231,7 +231,12 @@ export type ScopeData =
       /** Why the scope it stands at failed. */
       readonly cause?: StepError;
     })
-  | ({ readonly scope: "parallel" | "dag" } & GroupCounts & ScopeEnds)
+  | ({
+      readonly scope: "parallel" | "dag";
+      /** Steps that its members added, by name; absent while there are none. */
+      readonly spawned?: JsonObject;
+    } & GroupCounts &
+      ScopeEnds)
   | ({
       readonly scope: "for_each";
       readonly items: ValueRef;
@@ -270,7 +275,7 @@ export type ScopeData =
   | ({
       readonly scope: "phase";
       readonly iteration: number;
-      /** Specialists that the orchestrator added, by name. */
+      /** Specialists that the orchestrator or others of them added, by name. */
       readonly spawned: JsonObject;
       /** Steps of the best iteration, by child name; absent while there is none. */
       readonly best?: {

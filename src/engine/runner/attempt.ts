@@ -8,6 +8,7 @@
 import type { Clock } from "../../base/clock.js";
 import { SplashdownError } from "../../base/errors.js";
 import type { JsonObject, JsonValue } from "../../base/json.js";
+import type { AddedStep } from "../../definition/compile/added-step.js";
 import { LIMITS } from "../../base/limits.js";
 import type { StepDefinition } from "../../definition/model/step.js";
 import type { SubstepFailure } from "../model/call-events.js";
@@ -141,6 +142,7 @@ export class Attempt {
       },
       requestCheckpoint: (metadata) => wishes.requestCheckpoint(this.#cleanObject(metadata)),
       requestNextIteration: () => wishes.requestNextIteration(),
+      addStep: (step) => wishes.addStep(this.#cleanObject(step as unknown as JsonObject) as unknown as AddedStep),
       openSubstep: (name) => this.#openSubstep(name, wishes, within),
       recallSubstep: (name) =>
         wishes.takeSubstep(name, this.#deps.state.histories.get(this.step.id)?.substeps.get(name)?.wishes),

@@ -5,9 +5,14 @@
  */
 import { SplashdownError } from "../../base/errors.js";
 import type { JsonObject, JsonValue } from "../../base/json.js";
+import type { AddedStep } from "../../definition/compile/added-step.js";
 import { LIMITS } from "../../base/limits.js";
 import { applyChange, type ChannelChange, type DeferredEffects } from "../model/deferred-effects.js";
 import { measureValue } from "./value-size.js";
+
+function listed<K extends string, T>(name: K, items: readonly T[]): Partial<Record<K, readonly T[]>> {
+  return items.length === 0 ? {} : ({ [name]: items } as Record<K, readonly T[]>);
+}
 
 export class EffectsBuffer {
   readonly #folded: ReadonlyMap<string, JsonValue>;
@@ -18,6 +23,8 @@ export class EffectsBuffer {
   #sizeBytes = 0;
   #checkpoint: JsonObject | undefined;
   #again = false;
+  /** By name: one that was wished for twice is one. */
+  #added: Map<string, AddedStep> | undefined;
 
   constructor(folded: ReadonlyMap<string, JsonValue>, outer?: EffectsBuffer) {
     this.#folded = folded;
@@ -54,11 +61,21 @@ export class EffectsBuffer {
     this.#again = true;
   }
 
+  /** Errors: VALUE_TOO_LARGE. */
+  addStep(step: AddedStep): void {
+    if (this.#added?.has(step.name) === true) return;
+    const sizeBytes = measureValue(step as unknown as JsonValue);
+    this.#requireRoom(sizeBytes);
+    this.#sizeBytes += sizeBytes;
+    (this.#added ??= new Map()).set(step.name, step);
+  }
+
   /** What an earlier attempt recorded counts in this one too. */
-  merge({ channel = [], checkpoint, again, substeps = [] }: DeferredEffects): void {
+  merge({ channel = [], checkpoint, again, add = [], substeps = [] }: DeferredEffects): void {
     for (const change of channel) this.change(change);
     if (checkpoint !== undefined) this.requestCheckpoint(checkpoint);
     if (again === true) this.requestNextIteration();
+    for (const step of add) this.addStep(step);
     for (const name of substeps) (this.#substeps ??= new Set()).add(name);
   }
 
@@ -73,14 +90,14 @@ export class EffectsBuffer {
   list(): DeferredEffects | undefined {
     const channel = [...(this.#changes?.values() ?? [])].flatMap((changes) => changes.of);
     const substeps = [...(this.#substeps ?? [])];
-    if (channel.length === 0 && substeps.length === 0 && this.#checkpoint === undefined && !this.#again)
-      return undefined;
-    return {
-      ...(channel.length === 0 ? {} : { channel }),
+    const wishes = {
+      ...listed("channel", channel),
       ...(this.#checkpoint === undefined ? {} : { checkpoint: this.#checkpoint }),
-      ...(this.#again ? { again: true } : {}),
-      ...(substeps.length === 0 ? {} : { substeps }),
+      ...(this.#again ? { again: true as const } : {}),
+      ...listed("add", [...(this.#added?.values() ?? [])]),
+      ...listed("substeps", substeps),
     };
+    return Object.keys(wishes).length === 0 ? undefined : wishes;
   }
 
   get #allBytes(): number {
@@ -90,8 +107,12 @@ export class EffectsBuffer {
   #requireRoom(moreBytes: number): void {
     const bytesMax = LIMITS.channelChangesBytesMax;
     if (this.#allBytes + moreBytes <= bytesMax) return;
-    throw new SplashdownError("VALUE_TOO_LARGE", `one step changes more than ${bytesMax} bytes of the channel`, {
-      details: { bytesMax },
-    });
+    throw new SplashdownError(
+      "VALUE_TOO_LARGE",
+      `one step changes more than ${bytesMax} bytes of the channel and of added steps`,
+      {
+        details: { bytesMax },
+      },
+    );
   }
 }

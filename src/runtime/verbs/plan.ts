@@ -4,7 +4,14 @@ import { ATLAS_NAME, EVALUATE_NAME } from "../../definition/model/defaults.js";
 import { definitionPathOf, parentPathOf, stepIdOf } from "../../engine/model/identity.js";
 import { isHeldByLimit } from "../../engine/rules/steps/limit-question.js";
 import { listScopesTriedAgain, listStepsTriedAgain } from "../../engine/rules/scopes/failed-groups.js";
-import { childPath, currentStepId, findPlace, indexDefinition, mayHaveBegun } from "../../engine/model/lookup.js";
+import {
+  childPath,
+  currentStepId,
+  findPlace,
+  indexDefinition,
+  listAdded,
+  mayHaveBegun,
+} from "../../engine/model/lookup.js";
 import type { ScopeEntry, StepEntry, TaskState } from "../../engine/model/state.js";
 import type { PlanView } from "../views/past-views.js";
 import type { ReloadedWorkflow } from "../tasks/workflow-loading.js";
@@ -31,7 +38,7 @@ export function planResume(state: TaskState, now: ReloadedWorkflow): PlanView {
   return {
     task: state.task?.name ?? "",
     done: steps.filter((step) => step.status === "completed" && isValid(state, step)).map((step) => step.id),
-    to_run: planned.flatMap(({ step, when }) => (when === undefined ? [step.path] : [])),
+    to_run: [...planned.flatMap(({ step, when }) => (when === undefined ? [step.path] : [])), ...listAddedLeft(state)],
     may_run: [
       ...planned.flatMap(({ step, when }) => (when === undefined ? [] : [{ step: step.path, when }])),
       ...unfinished
@@ -100,6 +107,16 @@ function isLeft(state: TaskState, { definition }: LoadedWorkflow): (planned: Pla
     const group = groupOf(path);
     return !begun.has(group ?? path) || (group !== undefined && withItems.has(group));
   };
+}
+
+/** Steps that others added, and that have not begun. */
+function listAddedLeft({ scopes, visits }: TaskState): readonly string[] {
+  return [...scopes.values()].flatMap((scope) =>
+    listAdded(scope).flatMap((name) => {
+      const path = childPath(scope.path, name);
+      return visits.has(path) ? [] : [path];
+    }),
+  );
 }
 
 function hasItemsLeft(state: TaskState, { path, data }: ScopeEntry): boolean {

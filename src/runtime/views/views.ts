@@ -306,6 +306,10 @@ const CANCELLED: Readonly<Record<string, string>> = {
   limit: "was ended by a limit",
 };
 
+function describeAdded(steps: readonly { readonly name: string }[] = []): string {
+  return steps.length === 0 ? "" : `, adds ${steps.map(({ name }) => name).join(", ")}`;
+}
+
 const DESCRIBERS: Describers = {
   task_started: (event) => `task ${event.name} started: workflow ${event.definition.name}`,
   task_resumed: (event) =>
@@ -322,7 +326,7 @@ const DESCRIBERS: Describers = {
   server_ended: ({ server, process }) => `tool server ${server}, process ${process.pid}, has ended`,
   step_spawned: (event) => `${event.step} runs as process ${event.process.pid}`,
   step_completed: (event) =>
-    `${event.step} done${event.confidence?.value === undefined ? "" : `, confidence ${percent(event.confidence.value)}`}${event.by === undefined ? "" : ` (by ${event.by})`}`,
+    `${event.step} done${event.confidence?.value === undefined ? "" : `, confidence ${percent(event.confidence.value)}`}${event.by === undefined ? "" : ` (by ${event.by})`}${describeAdded(event.wishes?.add)}`,
   step_failed: (event) => describeFailed(event),
   step_cancelled: ({ step, reason }) => `${step} ${CANCELLED[reason] ?? `cancelled: ${reason}`}`,
   time_counted: () => "the time worked so far is recorded",

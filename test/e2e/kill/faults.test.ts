@@ -154,3 +154,39 @@ describe("FAULTS 19: a loop that is killed after every step", () => {
     expect((await showTask(place, "one")).reason).toContain("the limit of 10 iterations is reached");
   });
 });
+
+/** Gives its page and adds those that it leads to; while the file `broken` names it, it waits in front of that. */
+const PAGE = `
+import { appendFileSync, existsSync, readFileSync, writeSync } from "node:fs";
+const LINKS = { home: ["a", "b"], a: ["b", "c"], b: ["a"] };
+const { page } = JSON.parse(readFileSync(0, "utf8")).input;
+appendFileSync("ledger", page + "\\n");
+for (const to of LINKS[page] ?? [])
+  writeSync(3, JSON.stringify({ type: "spawn", step: { name: to, like: "home", input: { page: to } } }) + "\\n");
+const broken = existsSync("broken") ? readFileSync("broken", "utf8") : "";
+setInterval(() => {
+  if (broken === page) return;
+  process.stdout.write(JSON.stringify({ output: page }));
+  process.exit(0);
+}, 10);
+`;
+
+describe("steps that a command adds", () => {
+  it.each(["home", "a", "c"])("run once each when the owner is killed while %s is under way", async (page) => {
+    const place = openPlace();
+    place.write("page.mjs", PAGE);
+    place.write("broken", page);
+    const home = { name: "home", command: ["node", "page.mjs"], input: { page: "home" }, effects: "none" };
+    place.write("workflow.json", JSON.stringify({ workflow: { name: "t" }, steps: [home] }));
+    const running = place.start(["run", "workflow.json", "--task", "t"]);
+    await until("the page is under way", () => place.ledger().includes(page));
+    running.child.kill("SIGKILL");
+    await running.done;
+    place.write("broken", "");
+    const view = (await place.run(["run", "workflow.json", "--task", "t", "--json"])).json<RunView>();
+    expect(view).toMatchObject({ status: "done", exit_status: 0 });
+    const { steps } = await showTask(place, "t");
+    const paths = steps.map(({ path }) => path).toSorted();
+    expect(paths).toEqual(["a", "b", "c", "home"].map((name) => `main/${name}`));
+  });
+});

@@ -9,7 +9,14 @@ import type { EndOfWorkflow, EngineEvent, EventOf, StepError } from "../../model
 import type { ValueRef, SavedFile } from "../../model/value-ref.js";
 import { failureTarget, isAbsorbed } from "../steps/failure.js";
 import { parentPathOf } from "../../model/identity.js";
-import { childPath, currentStepId, findScopeDefinition, ownPhaseNumber, currentStep } from "../../model/lookup.js";
+import {
+  childPath,
+  currentStepId,
+  findScopeDefinition,
+  ownPhaseNumber,
+  currentStep,
+  listAdded,
+} from "../../model/lookup.js";
 import type { OpenScope } from "../steps/open-scope.js";
 import { chooseRoute, END, type ChosenRoute } from "../steps/routes.js";
 import type { ChildEnd } from "../../model/child-end.js";
@@ -128,7 +135,7 @@ export interface GroupMembers {
 export function describeGroup(choice: Choice, open: OpenScope, members?: GroupMembers): JsonObject {
   const { scope, node } = open;
   const { added, stepOf } = members ?? {
-    added: [],
+    added: listAdded(scope),
     stepOf: (name: string) => currentStep(choice, childPath(scope.path, name)),
   };
   const frontier = choice.state.frontier.get(scope.path);

@@ -17,6 +17,7 @@ import type { Choice } from "../../model/choice.js";
 import { listSureResults } from "../../reports/confidence-report.js";
 import { describeStepScope, specialistNames } from "../../render/describe-scope.js";
 import type { Decision } from "../../model/decision.js";
+import type { TemplateEngine } from "../../model/input.js";
 import type { EventOf, StepError } from "../../model/events.js";
 import type { ValueRef } from "../../model/value-ref.js";
 import { definitionPathOf, idempotencyKeyOf, stepIdOf } from "../../model/identity.js";
@@ -167,8 +168,27 @@ interface Rendered {
   readonly error?: StepError;
 }
 
-function renderWork(choice: Choice, { path, node, names, judged }: IntentRequest): Rendered {
+/** What a program found out is data. */
+const LITERAL: TemplateEngine = {
+  renderValue: (value) => value,
+  renderText: (text) => text,
+  evaluateCondition: () => true,
+};
+
+/** Which texts of an added step are data: all of them, or its input. */
+function chooseTemplates(
+  choice: Choice,
+  node: StepDefinition,
+): { readonly ofInput: TemplateEngine; readonly choice: Choice } {
+  const { literal } = definitionToJson(node);
+  const { templates } = choice.context;
+  if (literal !== "all") return { ofInput: literal === "input" ? LITERAL : templates, choice };
+  return { ofInput: LITERAL, choice: { ...choice, context: { ...choice.context, templates: LITERAL } } };
+}
+
+function renderWork(given: Choice, { path, node, names, judged }: IntentRequest): Rendered {
   if (judged?.fault !== undefined) return refuse(judged.fault);
+  const { choice, ofInput } = chooseTemplates(given, node);
   const marks = new SecretMarks(node.secrets, choice.context.random);
   // A step that names no secret may read another step that is called `secrets`.
   const secrets = node.secrets.length === 0 ? {} : { secrets: marks.values };
@@ -177,7 +197,7 @@ function renderWork(choice: Choice, { path, node, names, judged }: IntentRequest
   const { scope, explain, requireReferences } = describeStepScope(choice, { path, node }, extra);
   try {
     requireReferences();
-    const input = choice.context.templates.renderValue(node.input, scope);
+    const input = ofInput.renderValue(node.input, scope);
     const uncertainties = (extra as JsonObject)["uncertainties"];
     const guidance = isToldGuidance(node) ? listGuidance(choice.state, path) : [];
     const { value, places } = marks.settle({ input, ...renderKind(choice, node, scope) });

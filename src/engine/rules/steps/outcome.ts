@@ -19,6 +19,7 @@ import type {
   Usage,
 } from "../../model/events.js";
 import type { ValueRef, SavedFile } from "../../model/value-ref.js";
+import { resolveAdded } from "./added-steps.js";
 import { disposeFailure, type FailedAttempt } from "./failure.js";
 import type { EngineInput } from "../../model/input.js";
 import { SKIP } from "../../fold/evolve-steps.js";
@@ -43,12 +44,26 @@ export function decideOutcome(choice: Choice, input: OutcomeInput): readonly Eng
   const invalid = findConfidenceFault(outcome.confidence);
   if (invalid !== undefined)
     return failAttempt(choice, step, { error: invalid, durationMs: input.durationMs, usage: outcome.usage });
+  const wishes = settleWishes(choice, step, input.wishes);
+  if ("error" in wishes)
+    return failAttempt(choice, step, { error: wishes.error, durationMs: input.durationMs, usage: outcome.usage });
   return completeAttempt(choice, step, {
     output: input.output ?? { inline: outcome.output },
     durationMs: input.durationMs,
     outcome,
-    wishes: input.wishes,
+    ...wishes,
   });
+}
+
+/** What is added is settled with the completion: which steps there are already, and what they are like. */
+function settleWishes(
+  choice: Choice,
+  step: StepEntry,
+  wishes: DeferredEffects | undefined,
+): { readonly wishes?: DeferredEffects } | { readonly error: StepError } {
+  if (wishes?.add === undefined) return wishes === undefined ? {} : { wishes };
+  const added = resolveAdded(choice, step, wishes.add);
+  return "error" in added ? added : { wishes: { ...wishes, add: added.steps } };
 }
 
 /** The step that an outcome is about; `undefined` for an attempt that is not the open one. */
