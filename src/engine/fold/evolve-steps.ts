@@ -13,15 +13,7 @@ import type { Question, QuestionKind } from "../model/question.js";
 import type { ChildMove, ChildPlace } from "./evolve-groups.js";
 import { moveChild, replaceData, storeOutput } from "./evolve-scopes.js";
 import { definitionPathOf, nameOfPath } from "../model/identity.js";
-import {
-  currentStepId,
-  definitionToJson,
-  findPlace,
-  findWorkflow,
-  isPerformed,
-  isHook,
-  requireTask,
-} from "../model/lookup.js";
+import { currentStepId, findPlace, findWorkflow, isPerformed, isHook, requireTask } from "../model/lookup.js";
 import { noteStep } from "../model/output-history.js";
 import type { ChildEnd } from "../model/child-end.js";
 import type { StepEntry, StepStatus, TaskState } from "../model/state.js";
