@@ -1,8 +1,18 @@
-/** Text from agents, files and people, shown as text; and counts in words. */
+/** Text from agents, files and people, shown as text; counts and lengths of time in words. */
 
 /** `1 file`, `2 files`; what has another plural says it. */
 export function formatCount(count: number, noun: string, plural = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : plural}`;
+}
+
+/** Seconds as people say them: 0.4 s, 12 s, 3 min 20 s, 2 h 5 min. */
+export function formatDuration(seconds: number): string {
+  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  const minutes = Math.round(seconds / 60);
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
 /** Makes control characters visible (U+001B as `\u001b`), those that turn the reading order too; newlines and tabs stay. */

@@ -195,7 +195,7 @@ export class SnapshotRetention {
     for (let at = 0; at < going.length; at += FILES_AT_ONCE) {
       const some = going.slice(at, at + FILES_AT_ONCE);
       await store.remove(...some.map(({ file }) => file));
-      for (const { file, reason: why } of some) log.info(`removed ${file}: ${why}; the checkpoint stays listed`);
+      for (const { file, reason: why } of some) log.debug(`removed ${file}: ${why}; the checkpoint stays listed`);
     }
     return going.map(({ file }) => file);
   }

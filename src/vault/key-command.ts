@@ -119,7 +119,7 @@ function parseAnswer(text: string): JsonObject | undefined {
 }
 
 function describeExit(result: KeyCommandResult): string {
-  const status = result.exitCode === undefined ? "was ended by a signal" : `ended with status ${result.exitCode}`;
+  const status = result.exitCode === undefined ? "was killed by a signal" : `exited with status ${result.exitCode}`;
   const tail = result.stderrTail.trim().slice(-500);
   return tail === "" ? status : `${status}: ${tail}`;
 }

@@ -112,7 +112,7 @@ export function requireCommand(value: JsonValue | undefined): readonly string[] 
 
 /** What to say of a program that did not end with 0. */
 export function exitError(command: readonly string[], result: ChildResult): SplashdownError {
-  const how = result.signal === undefined ? `ended with ${String(result.exitCode)}` : `was ended by ${result.signal}`;
+  const how = result.signal === undefined ? `exited with ${String(result.exitCode)}` : `was killed by ${result.signal}`;
   const line = selectErrorLine(result.stderrTail);
   return new SplashdownError("STEP_FAILED", `${command[0] ?? ""} ${how}${line === "" ? "" : `: ${line}`}`, {
     details: { exit_code: result.exitCode ?? null, signal: result.signal ?? null, stderr: result.stderrTail },

@@ -39,7 +39,7 @@ export async function askProbe(deps: PerformerDeps, work: StepWork, signal: Abor
     if ("status" in result) return doesNotKnow(deps, work, "it did not end in time");
     if (result.exitCode === PROBE_NOT_DONE) return { done: false };
     if (result.exitCode === PROBE_DONE) return { done: true, output: parseReport(parseStdout(result.stdout)).output };
-    return doesNotKnow(deps, work, `it ended with ${result.exitCode ?? result.signal ?? ""}`);
+    return doesNotKnow(deps, work, `it exited with ${result.exitCode ?? result.signal ?? ""}`);
   } catch (error) {
     if (isErrorCode(error, "INTERNAL")) throw error;
     return doesNotKnow(deps, work, messageOf(error));

@@ -157,7 +157,7 @@ export function readCopilot(session: string): LineReader {
         reading.failureStatus = statusOf(data["statusCode"]);
         return { session };
       case "result":
-        if (count(line["exitCode"]) !== 0) reading.failure ??= `it ended with ${count(line["exitCode"])}`;
+        if (count(line["exitCode"]) !== 0) reading.failure ??= `it exited with ${count(line["exitCode"])}`;
         else reading.failure = undefined;
         return { session };
       default:

@@ -95,7 +95,7 @@ function scoreByExitCode(command: readonly string[], result: ChildResult, exitCo
   const text = `${result.stdout.toString("utf8").slice(-EVIDENCE_BYTES_MAX)}${result.stderrTail}`.trim();
   const evidence = text === "" ? {} : { evidence: cutText(text.slice(-EVIDENCE_BYTES_MAX)) };
   if (exitCode === 0) return { score: SCORE_MAX, issues: [], ...evidence };
-  const issue = `${command.join(" ").slice(0, 200)} ended with ${exitCode}`;
+  const issue = `${command.join(" ").slice(0, 200)} exited with ${exitCode}`;
   return { score: 0, issues: [{ text: issue }], feedback: issue, ...evidence };
 }
 

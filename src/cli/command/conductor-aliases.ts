@@ -35,8 +35,7 @@ const BACKGROUND =
 const IN_FILE = "they stand in the file, as workflow.instructions";
 
 const FLAGS: Readonly<Record<string, string>> = {
-  "-V": "progress is shown unless --quiet is given; --debug shows details, --version the version",
-  "--verbose": "progress is shown unless --quiet is given; --debug shows details",
+  "-V": "write --verbose, or --version for the version",
   "-q": "write --quiet",
   "-s": "write --quiet, and --json for the answer alone",
   "--silent": "write --quiet, and --json for the answer alone",

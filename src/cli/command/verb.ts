@@ -90,7 +90,7 @@ function createLog(streams: Streams, options: GlobalOptions): Log {
       );
     },
     debug: (message) => {
-      if (options.debug === true) say(message);
+      if (options.debug === true || options.verbose === true) say(message);
     },
   };
 }

@@ -7,6 +7,7 @@ import type { Screen } from "./screen.js";
 export interface GlobalOptions {
   readonly json?: boolean;
   readonly debug?: boolean;
+  readonly verbose?: boolean;
   readonly quiet?: boolean;
   readonly store?: string;
   readonly config?: string;

@@ -3,7 +3,7 @@
  *
  * `renderLiveView` is pure; `startLiveView` asks the library how its tasks stand and redraws. Showing never fails a run.
  */
-import { formatCount } from "../../base/plain-text.js";
+import { formatCount, formatDuration } from "../../base/plain-text.js";
 import type {
   RunningLoopView,
   RunningPhaseView,
@@ -13,7 +13,7 @@ import type {
   Splashdown,
 } from "../../runtime/contract.js";
 import { systemClock } from "../../runtime/platform/system-clock.js";
-import { cleanForTerminal, formatDuration, formatPercent, type Colours } from "./output.js";
+import { cleanForTerminal, formatPercent, type Colours } from "./output.js";
 import type { Screen } from "./screen.js";
 import { formatMoney, formatTokens, spentOf } from "./spent.js";
 import { countColumns, fitColumns } from "./text-width.js";
@@ -33,6 +33,8 @@ const BAR = 10;
 const BAR_WIDTH_MIN = 60;
 const NAME_SHARE = 0.5;
 const HEIGHT_MIN = 3;
+/** Lower terminals have no room for the blank line between what happened and the frame. */
+const GAP_ROWS_MIN = 12;
 const REDRAW_MS = 120;
 /** An update of the terminal's last column would move the cursor; and a line below the frame is the cursor's. */
 const MARGIN = { columns: 1, rows: 2 };
@@ -45,7 +47,7 @@ export function renderLiveView(tasks: readonly RunningView[], frame: LiveFrame):
 
 function renderTask(task: RunningView, frame: LiveFrame): string[] {
   const { colours, width, height } = frame;
-  const head = colours.bold(fit(describeTask(task), width));
+  const head = renderHead(task, frame);
   const figures = packParts(describeFigures(task, frame.nowMs), width).map(colours.dim);
   const room = Math.max(1, height - 1 - figures.length);
   return [head, ...fitMiddle(renderMiddle(task, frame), room, frame), ...figures].slice(0, height);
@@ -77,45 +79,74 @@ function renderMiddle(task: RunningView, frame: LiveFrame): MiddleLine[] {
   ];
 }
 
-/** Steps at work, steps that are tried again, and loops, each with a few of its items. */
+/** A line of what is open: its mark, a name, and what is to say of it. */
+interface Row {
+  readonly mark: string;
+  readonly name: string;
+  readonly parts: readonly string[];
+  /** An item of the loop above. */
+  readonly isItem?: boolean;
+}
+
+/** Steps at work, steps that are tried again, and loops, each with a few of its items; names in one column. */
 function renderOpen(task: RunningView, phase: number, frame: LiveFrame): string[] {
   const loops = task.loops.filter((loop) => loop.phase === phase);
   const loopOf = ({ step }: { readonly step: string }): RunningLoopView | undefined =>
     task.loops.findLast(({ path }) => step.startsWith(`${path}/`));
-  const [steps, retries] = [task.steps, task.retries].map((list) => list.filter((each) => each.phase === phase));
-  const ofNone = <T extends { readonly step: string }>(list: readonly T[] = []): T[] =>
-    list.filter((each) => loopOf(each) === undefined);
-  return [
-    ...ofNone(steps as RunningStepView[]).map((step) => renderStep(step, frame)),
-    ...ofNone(retries as RunningRetryView[]).map((retry) => renderRetry(retry, frame)),
+  const steps = task.steps.filter((step) => step.phase === phase);
+  const retries = task.retries.filter((retry) => retry.phase === phase);
+  const rows = [
+    ...steps.filter((step) => loopOf(step) === undefined).map((step) => describeStep(step, frame)),
+    ...retries.filter((retry) => loopOf(retry) === undefined).map((retry) => describeRetry(retry, frame)),
     ...loops.flatMap((loop) => [
-      renderLoop(loop, frame),
-      ...renderItems(
-        (steps as RunningStepView[]).filter((step) => loopOf(step) === loop),
-        (retries as RunningRetryView[]).filter((retry) => loopOf(retry) === loop),
+      describeLoop(loop, frame),
+      ...describeItems(
+        steps.filter((step) => loopOf(step) === loop),
+        retries.filter((retry) => loopOf(retry) === loop),
         frame,
       ),
     ]),
   ];
+  const indent = phase === 0 ? 2 : 4;
+  const room = Math.ceil((frame.width - indent - 2) * NAME_SHARE);
+  const column =
+    frame.width < BAR_WIDTH_MIN
+      ? 0
+      : Math.min(room, NAME_COLUMN_MAX, Math.max(0, ...rows.map(({ name }) => countColumns(clean(name)))));
+  return rows.map((row) => renderRow(row, { ...frame, indent, room, column }));
+}
+
+interface RowPlace extends Pick<LiveFrame, "width" | "colours"> {
+  readonly indent: number;
+  /** The longest name there may be, and the column in which the names end. */
+  readonly room: number;
+  readonly column: number;
+}
+
+function renderRow(row: Row, { indent, room, column, width, colours }: RowPlace): string {
+  const { mark, name, parts, isItem = false } = row;
+  const before = indent + (isItem ? 2 : 0);
+  const title = fit(name, room);
+  const gap = " ".repeat(Math.max(0, column - countColumns(title) - (isItem ? 2 : 0)));
+  const rest = fit(`${gap}  ${parts.join(" · ")}`, width - before - 2 - countColumns(title));
+  return `${" ".repeat(before)}${mark} ${title}${colours.dim(rest)}`;
 }
 
 const ITEMS_SHOWN = 3;
+const NAME_COLUMN_MAX = 28;
 
 /** The first that were begun, under the key of their item. */
-function renderItems(
+function describeItems(
   steps: readonly RunningStepView[],
   retries: readonly RunningRetryView[],
   frame: LiveFrame,
-): string[] {
-  const shown = steps.slice(0, ITEMS_SHOWN);
-  const left = Math.max(0, ITEMS_SHOWN - shown.length);
-  return [
-    ...shown.map((step) => `  ${renderStep({ ...step, name: itemOf(step.step) }, narrow(frame))}`),
-    ...retries.slice(0, left).map((retry) => `  ${renderRetry({ ...retry, name: itemOf(retry.step) }, narrow(frame))}`),
+): Row[] {
+  const rows = [
+    ...steps.map((step) => ({ ...describeStep(step, frame), name: itemOf(step.step) })),
+    ...retries.map((retry) => ({ ...describeRetry(retry, frame), name: itemOf(retry.step) })),
   ];
+  return rows.slice(0, ITEMS_SHOWN).map((row) => ({ ...row, isItem: true }));
 }
-
-const narrow = (frame: LiveFrame): LiveFrame => ({ ...frame, width: frame.width - 2 });
 
 /** Shape: `do_it[3]`, with what stands below the item. */
 function itemOf(step: string): string {
@@ -124,18 +155,23 @@ function itemOf(step: string): string {
   return path.slice(path.lastIndexOf("/", bracket) + 1);
 }
 
-function renderLoop(loop: RunningLoopView, { colours, width, rate }: LiveFrame): string {
+function describeLoop(loop: RunningLoopView, { colours, width, rate }: LiveFrame): Row {
   const { name, count, done, failed, under_way: running } = loop;
   const perSecond = rate?.(loop);
   const left = perSecond === undefined || perSecond <= 0 ? undefined : (count - done) / perSecond;
-  const parts = [
-    ...(width < BAR_WIDTH_MIN || count === 0 ? [] : [drawBar(done / count)]),
-    `${done} of ${count}`,
-    ...(failed === 0 ? [] : [`${failed} failed`]),
-    ...(running === 0 ? [] : [`${running} under way`]),
-    ...(perSecond === undefined || left === undefined ? [] : [formatRate(perSecond), `${formatSeconds(left)} left`]),
-  ];
-  return `    ${colours.cyan("↻")} ${fit(`${fit(name, Math.ceil((width - 6) * NAME_SHARE))}  ${parts.join(", ")}`, width - 6)}`;
+  const counter = `${done} of ${count}`;
+  return {
+    mark: colours.cyan("↻"),
+    name,
+    parts: [
+      width < BAR_WIDTH_MIN || count === 0 ? counter : `${drawBar(done / count)} ${counter}`,
+      ...(failed === 0 ? [] : [`${failed} failed`]),
+      ...(running === 0 ? [] : [`${running} running`]),
+      ...(perSecond === undefined || left === undefined || left < 1
+        ? []
+        : [formatRate(perSecond), `${formatSeconds(left)} left`]),
+    ],
+  };
 }
 
 /** Shape: `2.5/s`, `14/min`, `3/h`. */
@@ -144,32 +180,34 @@ function formatRate(perSecond: number): string {
   return perSecond * 60 >= 1 ? `${Math.round(perSecond * 60)}/min` : `${Math.max(1, Math.round(perSecond * 3600))}/h`;
 }
 
-function renderRetry({ name, attempt, at, error }: RunningRetryView, { colours, width, nowMs }: LiveFrame): string {
+function describeRetry({ name, attempt, at, error }: RunningRetryView, { colours, nowMs }: LiveFrame): Row {
   const seconds = Math.max(0, Math.ceil((Date.parse(at) - nowMs) / 1000));
-  const room = width - 6;
-  const why = error === undefined ? "" : `: ${error}`;
-  const text = `${fit(name, Math.ceil(room * NAME_SHARE))}  attempt ${attempt} in ${formatSeconds(seconds)}${why}`;
-  return `    ${colours.yellow("…")} ${fit(text, room)}`;
+  const when = `attempt ${attempt} in ${formatSeconds(seconds)}`;
+  return { mark: colours.yellow("…"), name, parts: [when, ...(error === undefined ? [] : [error])] };
 }
 
 function renderAhead(names: readonly string[], { colours, width }: LiveFrame): string {
-  return colours.dim(fit(`  ○ to come: ${names.join(", ")}`, width));
+  return colours.dim(fit(`  ○ next: ${names.join(", ")}`, width));
 }
 
 function fitMiddle(lines: readonly MiddleLine[], room: number, { colours, width }: LiveFrame): string[] {
-  const more = (count: number, what: string): string[] =>
-    count === 0 ? [] : [colours.dim(fit(`  … ${count} ${what}`, width))];
+  const more = (count: number, noun: string): string[] =>
+    count === 0 ? [] : [colours.dim(fit(`  … ${formatCount(count, noun)}`, width))];
   if (lines.length <= room) return lines.map(({ text }) => text);
   const open = lines.filter(({ isOver }) => !isOver).map(({ text }) => text);
   const over = lines.length - open.length;
   const left = room - (over === 0 ? 0 : 1);
-  if (open.length <= left) return [...more(over, "phases over"), ...open];
+  if (open.length <= left) return [...more(over, "earlier phase"), ...open];
   const kept = open.slice(0, Math.max(0, left - 1));
-  return [...more(over, "phases over"), ...kept, ...more(open.length - kept.length, "more lines")].slice(0, room);
+  return [...more(over, "earlier phase"), ...kept, ...more(open.length - kept.length, "more line")].slice(0, room);
 }
 
-function describeTask({ task, workflow, metrics }: RunningView): string {
-  return `${task}  ${formatSeconds(metrics.elapsed_time)}  ${workflow}`;
+function renderHead({ task, workflow, metrics }: RunningView, { colours, width }: LiveFrame): string {
+  const time = ` · ${formatSeconds(metrics.elapsed_time)}`;
+  // A task that nobody named begins with its workflow's name.
+  const what = task.startsWith(`${workflow}_`) || task === workflow ? "" : ` · ${workflow}`;
+  const name = fit(task, Math.max(1, width - countColumns(time)));
+  return `${colours.bold(name)}${colours.dim(fit(`${what}${time}`, width - countColumns(name)))}`;
 }
 
 function renderPhase(phase: RunningPhaseView, { colours, width }: LiveFrame): string {
@@ -180,23 +218,26 @@ function renderPhase(phase: RunningPhaseView, { colours, width }: LiveFrame): st
     ...(score === undefined ? [] : [`scored ${score}`]),
     ...(confidence === undefined ? [] : [`confidence ${formatPercent(confidence)}`]),
   ];
-  const text = fit(parts.join(", "), width - 4);
+  const text = fit(parts.join(" · "), width - 4);
   if (status === "running") return `  ${colours.cyan("▸")} ${text}`;
   return status === "done" ? `  ${colours.green("✓")} ${colours.dim(text)}` : `  ${colours.yellow("!")} ${text}`;
 }
 
-function renderStep(step: RunningStepView, { width, nowMs, colours }: LiveFrame): string {
-  const { name, fraction, attempt, confidence, message, started_at: startedAt } = step;
-  const room = width - 6;
-  const parts = [
-    ...(fraction === undefined ? [] : [describeFraction(fraction, width)]),
-    formatSeconds((nowMs - Date.parse(startedAt)) / 1000),
-    ...(attempt > 1 ? [`attempt ${attempt}`] : []),
-    ...(confidence === undefined ? [] : [`confidence ${formatPercent(confidence)}`]),
-    ...(message === undefined ? [] : [message]),
-  ];
-  const title = fit(name, Math.ceil(room * NAME_SHARE));
-  return `    ${colours.cyan("●")} ${fit(`${title}  ${parts.join(", ")}`, room)}`;
+function describeStep(step: RunningStepView, { width, nowMs, colours }: LiveFrame): Row {
+  const { name, fraction, attempt, confidence, message, asks, started_at: startedAt } = step;
+  const time = formatSeconds((nowMs - Date.parse(startedAt)) / 1000);
+  if (asks !== undefined) return { mark: colours.yellow("?"), name, parts: [`waits for an answer, ${time}`, asks] };
+  return {
+    mark: colours.cyan("●"),
+    name,
+    parts: [
+      ...(fraction === undefined ? [] : [describeFraction(fraction, width)]),
+      time,
+      ...(attempt > 1 ? [`attempt ${attempt}`] : []),
+      ...(confidence === undefined ? [] : [`confidence ${formatPercent(confidence)}`]),
+      ...(message === undefined ? [] : [message]),
+    ],
+  };
 }
 
 function describeFraction(fraction: number, width: number): string {
@@ -207,11 +248,9 @@ function describeFigures(task: RunningView, nowMs: number): string[] {
   const { metrics, steps_done: done, blocked, checkpoint, open_questions: questions } = task;
   const spent = spentOf(metrics);
   return [
-    `${done} done${blocked === 0 ? "" : `, ${blocked} held up`}`,
+    `${formatCount(done, "step")} done${blocked === 0 ? "" : `, ${blocked} held up`}`,
     ...(spent.calls === 0 ? [] : [formatCount(spent.calls, "call"), formatTokens(spent), formatMoney(spent)]),
-    ...(checkpoint === undefined
-      ? []
-      : [`checkpoint ${checkpoint.seq} ${formatSeconds((nowMs - Date.parse(checkpoint.at)) / 1000)} ago`]),
+    ...(checkpoint === undefined ? [] : [`saved ${formatSeconds((nowMs - Date.parse(checkpoint.at)) / 1000)} ago`]),
     ...(questions === 0 ? [] : [formatCount(questions, "open question")]),
   ];
 }
@@ -238,9 +277,13 @@ function formatSeconds(seconds: number): string {
   return seconds < 60 ? `${Math.max(0, Math.floor(seconds))} s` : formatDuration(seconds);
 }
 
-/** Text of others on one line: no control characters, cut to the width. */
+/** Text of others on one line: no control characters. */
+function clean(text: string): string {
+  return cleanForTerminal(text).replaceAll(/[\n\t]+/g, " ");
+}
+
 function fit(text: string, width: number): string {
-  return fitColumns(cleanForTerminal(text).replaceAll(/[\n\t]+/g, " "), width);
+  return fitColumns(clean(text), width).trimEnd();
 }
 
 /** How fast loops go on, since each was seen first. Units: items per second. */
@@ -278,12 +321,12 @@ export function startLiveView({ splashdown, screen, colours }: LiveStage): () =>
     const nowMs = systemClock.nowMs();
     const lines = renderLiveView(tasks, {
       width: Math.max(1, columns - MARGIN.columns),
-      height: Math.max(HEIGHT_MIN, rows - MARGIN.rows),
+      height: Math.max(HEIGHT_MIN, rows - MARGIN.rows - (rows < GAP_ROWS_MIN ? 0 : 1)),
       nowMs,
       colours,
       rate: (loop) => rates.of(loop, nowMs),
     });
-    screen.frame(lines);
+    screen.frame(lines.length === 0 || rows < GAP_ROWS_MIN ? lines : ["", ...lines]);
   };
   const stopTimer = systemClock.every(REDRAW_MS, draw);
   return () => {

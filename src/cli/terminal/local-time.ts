@@ -30,6 +30,11 @@ export function formatMoment(iso: string): string {
   return isTime(new Date(iso)) ? `${formatDay(iso)} ${formatClock(iso)} ${formatZone(iso)}` : iso;
 }
 
+/** A text with the times in it as people read them. */
+export function localTimes(text: string): string {
+  return text.replaceAll(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, formatMoment);
+}
+
 /** How long ago, in one unit. Shape: `12 s ago`, `3 min ago`, `5 h ago`, `2 days ago`; a time to come as a moment. */
 export function formatAgo(iso: string, nowMs: number): string {
   const seconds = Math.floor((nowMs - Date.parse(iso)) / 1000);

@@ -106,16 +106,6 @@ export function formatPercent(share: number): string {
   return `${Math.round(share * 100)} %`;
 }
 
-/** Seconds as people say them: 0.4 s, 12 s, 3 min 20 s, 2 h 5 min. */
-export function formatDuration(seconds: number): string {
-  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
-  const whole = Math.round(seconds);
-  if (whole < 60) return `${whole} s`;
-  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
-  const minutes = Math.round(seconds / 60);
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-}
-
 /** A view as one JSON document, in which control characters of any kind are escaped, or as the text that `format` makes of it; with its last newline. */
 export function formatView<T>(view: T, format: "json" | ((view: T) => string)): string {
   return format === "json"

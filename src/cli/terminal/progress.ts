@@ -4,12 +4,14 @@
  * Showing progress never fails a run.
  */
 import { isJsonObject } from "../../base/json.js";
+import { nameStep } from "../../base/step-name.js";
 import type { EventView, Splashdown } from "../../runtime/contract.js";
 import type { GlobalOptions, Streams } from "./deps.js";
-import { formatClock } from "./local-time.js";
+import { formatClock, localTimes } from "./local-time.js";
 import { startLiveView } from "./live-view.js";
+import { isOfItem, LoopLines } from "./loop-lines.js";
 import { cleanForTerminal, coloursOf, formatPercent, type Colours } from "./output.js";
-import { fitColumns } from "./text-width.js";
+import { fitColumns, wrapColumns } from "./text-width.js";
 
 const SHOWN = new Set([
   "task_started",
@@ -34,11 +36,13 @@ const SHOWN = new Set([
   "noted",
 ]);
 
-/** Bookkeeping of ours: with --debug. */
+/** Bookkeeping of ours: with --verbose. */
 const DETAILS = new Set(["snapshot_written", "checkpoint_recorded", "step_spawned"]);
 
-/** What the live view shows as long as it is true, and lines only repeat. */
-const LIVE = new Set(["scope_entered", "step_intended"]);
+/** What the live view shows as long as it is true, and lines only repeat; a question is asked below it. */
+const LIVE = new Set(["scope_entered", "step_intended", "question_opened"]);
+/** Of the items of a loop, which the live view counts. */
+const COUNTED = new Set(["step_completed", "step_cancelled", "node_skipped"]);
 /** Columns of a line of progress in a pipe. */
 const LINE_MAX = 110;
 
@@ -47,22 +51,27 @@ export interface ProgressWatch {
 }
 
 /** Lines that follow the first of a text stand below it, so that none looks like a line of its own. */
-const INDENT = "\n           ";
+const INDENT = 11;
 
 export function watchProgress(splashdown: Splashdown, streams: Streams, options: GlobalOptions): ProgressWatch {
   if (options.json === true || options.quiet === true) return { stop: () => undefined };
   const colours = coloursOf(streams);
-  const { screen } = streams;
-  const stopLive = screen?.canRedraw !== true ? undefined : startLiveView({ splashdown, screen, colours });
+  const screen = streams.screen?.canRedraw === true ? streams.screen : undefined;
+  const isVerbose = options.verbose === true || options.debug === true;
+  const stopLive = screen === undefined ? undefined : startLiveView({ splashdown, screen, colours });
+  const loops = new LoopLines(splashdown);
   const stopEvents = splashdown.on("event", (event) => {
-    if (!isShown(event, options.debug === true) || (stopLive !== undefined && LIVE.has(event.type))) return;
-    const text = cleanForTerminal(event.text).replaceAll("\n", INDENT);
+    const ofLoop = loops.note(event);
+    const isQuiet = screen !== undefined && !isVerbose;
+    if (!isShown(event, isVerbose) && ofLoop === undefined) return;
+    if (isQuiet && (LIVE.has(event.type) || isCounted(event))) return;
+    const text = placeLines(cleanForTerminal(localTimes(ofLoop ?? event.text)), screen?.size().columns);
     streams.error(`${colours.dim(formatClock(event.at))} ${markOf(event, colours)} ${text}\n`);
   });
   const stopProgress = splashdown.on("progress", ({ step, fraction, message }) => {
-    if (stopLive !== undefined) return;
+    if (screen !== undefined) return;
     const share = fraction === undefined ? "" : ` ${formatPercent(fraction)}`;
-    const line = cleanForTerminal(`${step}${share} ${message ?? ""}`).replaceAll("\n", " ");
+    const line = cleanForTerminal(`${nameStep(step)}${share} ${message ?? ""}`).replaceAll("\n", " ");
     streams.error(`         ${fitColumns(line.trimEnd(), LINE_MAX)}\n`);
   });
   return {
@@ -74,6 +83,12 @@ export function watchProgress(splashdown: Splashdown, streams: Streams, options:
   };
 }
 
+/** On a terminal broken between words, so that what follows stands below the first. */
+function placeLines(text: string, columns: number | undefined): string {
+  const lines = columns === undefined ? text.split("\n") : wrapColumns(text, Math.max(INDENT, columns - 1 - INDENT));
+  return lines.join(`\n${" ".repeat(INDENT)}`);
+}
+
 /** The root scope and steps that only carry a value are no news. */
 function isShown(event: EventView, isDetailed: boolean): boolean {
   if (!SHOWN.has(event.type) && !(isDetailed && DETAILS.has(event.type))) return false;
@@ -81,14 +96,31 @@ function isShown(event: EventView, isDetailed: boolean): boolean {
   return !isScope || event.event["phase"] !== undefined;
 }
 
-export function markOf({ type, event }: Pick<EventView, "type" | "event">, colours: Colours): string {
-  const { disposition } = event;
-  if (isJsonObject(disposition) && disposition["action"] === "pause_until") return colours.yellow("…");
-  if (type.endsWith("failed")) return colours.red("✗");
-  if (type === "step_completed" || type === "scope_left") return colours.green("✓");
-  if (type === "question_opened") return colours.yellow("?");
-  if (type === "node_skipped") return colours.dim("–");
-  if (type === "decision_made" || type === "evaluation_completed") return colours.cyan("◆");
-  if (type === "snapshot_written") return colours.dim("■");
-  return colours.dim("·");
+function isCounted({ type, event }: EventView): boolean {
+  const { step, path } = event;
+  const of = typeof step === "string" ? step : typeof path === "string" ? path : "";
+  return COUNTED.has(type) && isOfItem(of);
 }
+
+export function markOf({ type, event }: Pick<EventView, "type" | "event">, colours: Colours): string {
+  const { disposition, outcome } = event;
+  const action = isJsonObject(disposition) ? disposition["action"] : undefined;
+  if (typeof action === "string" && AGAIN.has(action)) return colours.yellow("…");
+  if (type.endsWith("failed") || outcome === "failed") return colours.red("✗");
+  if (outcome === "partial") return colours.yellow("!");
+  const [colour, mark] = MARKS[type] ?? ["dim", "·"];
+  return colours[colour](mark);
+}
+
+/** It failed and is tried again. */
+const AGAIN: ReadonlySet<string> = new Set(["pause_until", "retry", "restart"]);
+
+const MARKS: Readonly<Record<string, readonly [keyof Colours, string]>> = {
+  step_completed: ["green", "✓"],
+  scope_left: ["green", "✓"],
+  question_opened: ["yellow", "?"],
+  node_skipped: ["dim", "–"],
+  decision_made: ["cyan", "◆"],
+  evaluation_completed: ["cyan", "◆"],
+  snapshot_written: ["dim", "■"],
+};

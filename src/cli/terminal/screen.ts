@@ -2,8 +2,8 @@
  * The terminal behind stderr: text that stays, and below it a frame of lines that is redrawn in place.
  *
  * SC1: text goes above the frame, whoever writes it; the frame is taken away first and drawn again after it. SC2: a frame
- * is written in one piece, with wrapping off, so that it does not flicker and every line is one row whatever the terminal
- * thinks of its width. SC3: nothing is written where the frame has not changed. SC4: while somebody holds the screen,
+ * is written in one piece, over the one before and line by line, so that nothing is blank in between; with wrapping off, so
+ * that every line is one row whatever the terminal thinks of its width. SC3: lines that have not changed are not written. SC4: while somebody holds the screen,
  * nothing is written; text follows in its order when it is released.
  *
  * A terminal that became narrower has wrapped the lines that no longer fit: as many rows are taken away.
@@ -28,6 +28,10 @@ export interface Screen {
 
 const WRAP_OFF = "\u001b[?7l";
 const WRAP_ON = "\u001b[?7h";
+const REST_OF_LINE_OFF = "\u001b[K";
+const BELOW_OFF = "\u001b[J";
+/** A terminal that knows it shows what is written between them at once; others pass over it. */
+const TOGETHER = ["\u001b[?2026h", "\u001b[?2026l"] as const;
 
 export interface ScreenParts extends Pick<Screen, "canRedraw" | "size"> {
   readonly write: (text: string) => void;
@@ -37,22 +41,24 @@ export function createScreen({ write, size, canRedraw }: ScreenParts): Screen {
   let shown: readonly string[] = [];
   let kept = "";
   let holders = 0;
-  const erase = (): string => {
-    if (shown.length === 0) return "";
+  const rowsShown = (): number => {
     const { columns } = size();
-    const rows = shown.reduce((sum, line) => sum + Math.max(1, Math.ceil(countColumns(line) / columns)), 0);
-    return `\u001b[${rows}A\r\u001b[J`;
+    return shown.reduce((sum, line) => sum + Math.max(1, Math.ceil(countColumns(line) / columns)), 0);
   };
   const draw = (): string => (shown.length === 0 ? "" : `${WRAP_OFF}${shown.join("\n")}\n${WRAP_ON}`);
   const say = (text: string): void => {
-    const end = text.endsWith("\n") || shown.length === 0 ? "" : "\n";
-    write(`${erase()}${text}${end}${draw()}`);
+    if (shown.length === 0) return write(text);
+    const [begin, end] = TOGETHER;
+    write(`${begin}${goUp(rowsShown())}${BELOW_OFF}${text}${text.endsWith("\n") ? "" : "\n"}${draw()}${end}`);
   };
   const show = (lines: readonly string[]): void => {
     if (lines.join("\n") === shown.join("\n")) return;
-    const before = erase();
+    const rows = rowsShown();
+    const before = shown;
     shown = [...lines];
-    write(`${before}${draw()}`);
+    if (before.length === 0 || lines.length === 0 || rows !== before.length) {
+      write(`${goUp(rows)}${rows === 0 ? "" : BELOW_OFF}${draw()}`);
+    } else write(`${goUp(rows)}${WRAP_OFF}${overwrite(before, lines)}${WRAP_ON}`);
   };
   return {
     canRedraw,
@@ -75,4 +81,14 @@ export function createScreen({ write, size, canRedraw }: ScreenParts): Screen {
       };
     },
   };
+}
+
+function goUp(rows: number): string {
+  return rows === 0 ? "" : `\u001b[${rows}A\r`;
+}
+
+/** The new lines over the old ones; a line that stays is passed. */
+function overwrite(before: readonly string[], lines: readonly string[]): string {
+  const text = lines.map((line, at) => (line === before[at] ? "\n" : `${line}${REST_OF_LINE_OFF}\n`)).join("");
+  return lines.length < before.length ? `${text}${BELOW_OFF}` : text;
 }

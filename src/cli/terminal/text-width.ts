@@ -1,4 +1,4 @@
-/** How many columns text takes on a terminal, and text cut to a number of columns. */
+/** How many columns text takes on a terminal, and text cut or wrapped to a number of columns. */
 
 /** Made when something is cut: its tables take several milliseconds, which most commands have no use for. */
 let segmenter: Intl.Segmenter | undefined;
@@ -40,4 +40,21 @@ export function fitColumns(text: string, columns: number): string {
     kept += segment;
   }
   return columns < 1 ? "" : `${kept}…`;
+}
+
+/**
+ * Text on lines of so many columns, broken between words; what is longer than a line stays whole, so that paths and
+ * commands can be copied.
+ */
+export function wrapColumns(text: string, columns: number): string[] {
+  return text.split("\n").flatMap((line) => {
+    if (countColumns(line) <= columns) return [line];
+    const lines: string[] = [];
+    for (const word of line.split(" ")) {
+      const longer = lines.length === 0 ? word : `${lines.at(-1) ?? ""} ${word}`;
+      if (lines.length === 0 || countColumns(longer) > columns) lines.push(word);
+      else lines[lines.length - 1] = longer;
+    }
+    return lines;
+  });
 }

@@ -1,10 +1,10 @@
 /** One checkpoint as text that a person likes to read: `checkpoints show`. `--json` has everything. Pure. */
 import type { CommandWriter } from "../../base/command-text.js";
+import { formatDuration } from "../../base/plain-text.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import {
   cleanForTerminal,
   colourStatus,
-  formatDuration,
   formatPercent,
   formatSize,
   formatTable,

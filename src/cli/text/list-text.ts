@@ -1,6 +1,7 @@
 /** `list` as a person reads it: a row per task, below it what it needs, below all what is wrong, each sentence once. Pure. */
 import type { CommandWriter } from "../../base/command-text.js";
 import { formatCount } from "../../base/plain-text.js";
+import { nameQuestion } from "../../base/step-name.js";
 import { describeShared, shareProblems } from "../../base/shared-problems.js";
 import type { TaskSummaryView } from "../../runtime/contract.js";
 import { formatAgo, formatMoment, formatUntil } from "../terminal/local-time.js";
@@ -98,5 +99,5 @@ function describeOpen(count: number, oldest: TaskSummaryView["waits_for"]): stri
   const many = formatCount(count, "open question");
   if (oldest === undefined) return many;
   const text = cleanForTerminal(oldest.text).replaceAll(/\s+/g, " ").trim();
-  return `${many}: ${oldest.question}: ${text.length > ASKED_CHARS ? `${text.slice(0, ASKED_CHARS)}…` : text}`;
+  return `${many}, ${nameQuestion(oldest.question)}: ${text.length > ASKED_CHARS ? `${text.slice(0, ASKED_CHARS)}…` : text}`;
 }

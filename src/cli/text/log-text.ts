@@ -1,8 +1,8 @@
 /** `logs`: what happened in a task and what its steps printed, as lines in order. Pure, but for what it remembers of the day. */
 import { isJsonObject, type JsonValue } from "../../base/json.js";
 import type { EventView } from "../../runtime/contract.js";
-import { formatClock, formatDay, formatZone } from "../terminal/local-time.js";
-import { cleanForTerminal, formatDuration, type Colours } from "../terminal/output.js";
+import { formatClock, formatDay, formatZone, localTimes } from "../terminal/local-time.js";
+import { cleanForTerminal, type Colours } from "../terminal/output.js";
 import { markOf } from "../terminal/progress.js";
 
 /** One thing that happened; `printed`: what a step wrote, in lines. */
@@ -13,6 +13,8 @@ export interface LogEntry {
   readonly step?: string;
   readonly text: string;
   readonly printed?: readonly string[];
+  /** Of a phase or group that ended. */
+  readonly outcome?: string;
   /** The time until which a provider or server asked to wait. */
   readonly until?: string;
 }
@@ -37,17 +39,16 @@ export function readLogEntry({ n, at, type, text, event }: EventView): LogEntry 
   if (LEFT_OUT.has(type) || (type.startsWith("scope_") && event["phase"] === undefined)) return undefined;
   const { step } = event;
   const printed = readPrinted(type, event);
-  const { durationMs, disposition } = event;
+  const { disposition, outcome } = event;
   const untilMs = get(disposition, "action") === "pause_until" ? get(disposition, "atMs") : undefined;
-  const took =
-    type.startsWith("step_") && typeof durationMs === "number" ? ` after ${formatDuration(durationMs / 1000)}` : "";
   return {
     n,
     at,
     type,
     ...(typeof step === "string" ? { step } : {}),
-    text: `${text}${took}`,
+    text,
     ...(printed.length === 0 ? {} : { printed }),
+    ...(typeof outcome === "string" ? { outcome } : {}),
     ...(typeof untilMs === "number" ? { until: new Date(untilMs).toISOString() } : {}),
   };
 }
@@ -69,7 +70,7 @@ export class LogText {
     const day = `${formatDay(entry.at)} ${formatZone(entry.at)}`;
     const head = day === this.#day ? [] : [colours.dim(`── ${day} ──`)];
     this.#day = day;
-    const [first = "", ...rest] = cleanForTerminal(entry.text).split("\n");
+    const [first = "", ...rest] = cleanForTerminal(localTimes(entry.text)).split("\n");
     return [
       ...head,
       `${colours.dim(formatClock(entry.at))} ${markOfEntry(entry, colours)} ${first}`,
@@ -79,8 +80,10 @@ export class LogText {
   }
 }
 
-function markOfEntry({ type, until }: LogEntry, colours: Colours): string {
-  return until === undefined ? markOf({ type, event: {} }, colours) : colours.yellow("…");
+function markOfEntry({ type, until, outcome }: LogEntry, colours: Colours): string {
+  return until === undefined
+    ? markOf({ type, event: outcome === undefined ? {} : { outcome } }, colours)
+    : colours.yellow("…");
 }
 
 /** The printed lines of an event: stderr of a program, all output of a script, the words of a model in a turn. */

@@ -1,11 +1,13 @@
 /** The text of a run's end and of a resume plan. */
 import type { CommandWriter } from "../../base/command-text.js";
+import { formatCount, formatDuration } from "../../base/plain-text.js";
 import { quoteArgument } from "../../base/shell-text.js";
+import { nameStep } from "../../base/step-name.js";
 import type { FailureView, PlanView, QuestionView, RunView } from "../../runtime/contract.js";
 import type { Streams } from "../terminal/deps.js";
 import { formatMoment } from "../terminal/local-time.js";
 import { formatSpent, spentOf } from "../terminal/spent.js";
-import { cleanForTerminal, colourStatus, coloursOf, formatDuration, formatSize, textOf } from "../terminal/output.js";
+import { cleanForTerminal, colourStatus, coloursOf, formatSize, textOf } from "../terminal/output.js";
 
 const HOW: Readonly<Record<RunView["how"], string>> = {
   started: "",
@@ -14,16 +16,22 @@ const HOW: Readonly<Record<RunView["how"], string>> = {
   finished_before: " (nothing ran)",
 };
 
+/** The reason of an end that needs no other. */
+const ALL_DONE = "all steps are done";
+
 export function formatRun(view: RunView, streams: Streams, write: CommandWriter): string {
   const colours = coloursOf(streams);
   const { steps, metrics } = view;
+  const figures = `${formatCount(steps.done, "step")} done${countOf(steps.failed, "failed")}${countOf(steps.skipped, "skipped")}${countOf(steps.open, "open")} in ${formatDuration(metrics.elapsed_time)}`;
+  const why = cleanForTerminal(view.reason);
+  const isPlain = view.status === "done" && why === ALL_DONE;
   const lines = [
-    `${colourStatus(colours, view.status)}  ${colours.bold(cleanForTerminal(view.task))}${HOW[view.how]}: ${cleanForTerminal(view.reason)}`,
-    `  steps ${steps.done} done${countOf(steps.failed, "failed")}${countOf(steps.skipped, "skipped")}${countOf(steps.open, "open")}, ${formatDuration(metrics.elapsed_time)}`,
-    ...formatFailures(view.failures ?? [], streams),
+    `${colourStatus(colours, view.status)}  ${colours.bold(cleanForTerminal(view.task))}${HOW[view.how]}: ${isPlain ? figures : why}`,
+    ...(isPlain ? [] : [`  ${figures}`]),
+    ...formatFailures(view.failures ?? [], { why, streams }),
     ...formatCost(view),
     ...formatOutput(view, write),
-    ...view.deliverables.map((file) => `  ${view.folder}/${file.file}  ${formatSize(file.size)}, written in the clear`),
+    ...view.deliverables.map((file) => `  ${view.folder}/${file.file}  ${formatSize(file.size)}, not encrypted`),
     ...formatQuestions(view.questions),
     ...view.notices.map((notice) => `  ${cleanForTerminal(notice)}`),
     ...formatNext(view),
@@ -41,13 +49,20 @@ export function formatGoingOn(next: string): string {
   return next.startsWith("splashdown ") ? `go on with: ${next}` : `to go on, ${next}`;
 }
 
-/** Each failed step with its error, and below it what its program said. */
-function formatFailures(failures: readonly FailureView[], streams: Streams): string[] {
+/** Each failed step with its error, unless the reason says it already, and below it what its program said. */
+function formatFailures(
+  failures: readonly FailureView[],
+  { why, streams }: { readonly why: string; readonly streams: Streams },
+): string[] {
   const colours = coloursOf(streams);
-  return failures.flatMap(({ step, message, stderr }) => [
-    `  ${colours.red("✗")} ${cleanForTerminal(`${step}: ${message}`).replaceAll("\n", "\n    ")}`,
-    ...formatStderr(stderr).map((line) => colours.dim(`    ${line}`)),
-  ]);
+  return failures.flatMap(({ step, message, stderr }) => {
+    const isSaid = why.startsWith(`${nameStep(step)} failed: ${cleanForTerminal(message).split("\n")[0] ?? ""}`);
+    const text = cleanForTerminal(`${nameStep(step)}: ${message}`).replaceAll("\n", "\n    ");
+    return [
+      ...(isSaid ? [] : [`  ${colours.red("✗")} ${text}`]),
+      ...formatStderr(stderr).map((line) => colours.dim(`    ${line}`)),
+    ];
+  });
 }
 
 /** The stderr of a failed program, indented. */
@@ -136,16 +151,16 @@ export function formatPlan(view: PlanView): string {
   return [
     `plan for ${view.task}${view.back_to === undefined ? "" : `, going back to checkpoint ${view.back_to.seq} of phase ${view.back_to.phase}`}`,
     ...list("external steps done since, asked about before they run again", view.acted_since ?? []),
-    ...list("done, stays", view.done),
+    ...list("done, stays", view.done.map(nameStep)),
     ...list(
       "to run again",
-      view.to_rerun.map((item) => `${item.step}: ${item.why}`),
+      view.to_rerun.map((item) => `${nameStep(item.step)}: ${item.why}`),
     ),
-    ...list("outcome unknown", view.unknown),
-    ...list("to run", view.to_run),
+    ...list("outcome unknown", view.unknown.map(nameStep)),
+    ...list("to run", view.to_run.map(nameStep)),
     ...list(
       "may run",
-      view.may_run.map((item) => `${item.step}: ${item.when}`),
+      view.may_run.map((item) => `${nameStep(item.step)}: ${item.when}`),
     ),
     ...list(
       "changed in the definition",

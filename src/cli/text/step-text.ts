@@ -1,7 +1,7 @@
 /** One step as a person reads it: what it was given, each attempt, turns, calls, what came of it. `--json` has everything. Pure. */
 import type { CommandWriter } from "../../base/command-text.js";
 import { isJsonObject, type JsonValue } from "../../base/json.js";
-import { formatCount } from "../../base/plain-text.js";
+import { formatCount, formatDuration } from "../../base/plain-text.js";
 import { quoteArgument } from "../../base/shell-text.js";
 import type {
   AttemptView,
@@ -11,14 +11,7 @@ import type {
   TurnView,
   UsageView,
 } from "../../runtime/contract.js";
-import {
-  cleanForTerminal,
-  colourStatus,
-  formatDuration,
-  formatPercent,
-  formatSize,
-  type Colours,
-} from "../terminal/output.js";
+import { cleanForTerminal, colourStatus, formatPercent, formatSize, type Colours } from "../terminal/output.js";
 
 /** Lines of one value; the whole is one command away. */
 const VALUE_LINES = 40;

@@ -5,9 +5,10 @@
  * interrupted run and an undisturbed one, and their deliverables must not. The picture there holds no times
  * (engine/reports/task-chart.ts).
  */
+import { formatDuration } from "../../base/plain-text.js";
 import { escapeXml } from "../../base/xml-text.js";
 import type { TimelineMarkKind, TimelineSpan, TimelineView } from "../../runtime/contract.js";
-import { formatDuration } from "../terminal/output.js";
+
 import { createAxis, type Axis } from "./time-axis.js";
 
 const WIDTH = 1000;

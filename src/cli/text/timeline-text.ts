@@ -3,10 +3,12 @@
  *
  * Time in which nobody worked on the task (crashed, paused, waiting) is cut out: all of it is one column, `┊`.
  */
+import { formatDuration } from "../../base/plain-text.js";
+import { nameStep } from "../../base/step-name.js";
 import { formatMoment } from "../terminal/local-time.js";
 import type { TimelineLane, TimelineMarkKind, TimelineView } from "../../runtime/contract.js";
 import type { Colours } from "../terminal/output.js";
-import { cleanForTerminal, formatDuration } from "../terminal/output.js";
+import { cleanForTerminal } from "../terminal/output.js";
 import { createAxis, type Axis } from "./time-axis.js";
 
 const LABEL_MAX = 32;
@@ -37,7 +39,7 @@ export interface TimelineTextOptions {
 
 export function formatTimeline(view: TimelineView, { width, colours }: TimelineTextOptions): string {
   const lanes = view.lanes.slice(-LANES_MAX);
-  const names = [...lanes.map(({ path }) => path), ...view.phases.map(({ name }) => name)];
+  const names = [...lanes.map(nameLane), ...view.phases.map(({ name }) => name)];
   const label = Math.min(LABEL_MAX, Math.max(12, ...names.map((name) => name.length)));
   const axis = createAxis(view.working, Math.max(BAR_MIN, width - label - 12));
   const row = (name: string, bar: string, note = ""): string =>
@@ -53,10 +55,15 @@ export function formatTimeline(view: TimelineView, { width, colours }: TimelineT
       ),
     ),
     ...(cut > 0 ? [`… ${cut} earlier steps (--json has all)`] : []),
-    ...lanes.map((lane) => row(lane.path, drawLane(axis, lane, colours), describeLane(lane))),
+    ...lanes.map((lane) => row(nameLane(lane), drawLane(axis, lane, colours), describeLane(lane))),
     ...formatMarks(view, axis, row),
     `bars: █ done  ▒ failed or crashed  ░ cancelled  ▓ open  ┊ nobody at work`,
   ].join("\n");
+}
+
+/** A step that was skipped has a moment and no identity of its own. */
+function nameLane({ step, path }: TimelineLane): string {
+  return nameStep(step.startsWith(`${path}@`) ? step : path);
 }
 
 function drawLane(axis: Axis, { spans }: TimelineLane, colours: Colours): string {

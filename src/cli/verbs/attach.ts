@@ -5,11 +5,11 @@
  */
 import type { Command } from "commander";
 import { isErrorCode, messageOf } from "../../base/errors.js";
-import { formatCount } from "../../base/plain-text.js";
+import { formatCount, formatDuration } from "../../base/plain-text.js";
 import type { EventView, QuestionView, Splashdown, TaskView } from "../../runtime/contract.js";
 import type { CliDeps } from "../terminal/deps.js";
 import { askOn } from "../terminal/ask.js";
-import { cleanForTerminal, colourStatus, coloursOf, formatDuration } from "../terminal/output.js";
+import { cleanForTerminal, colourStatus, coloursOf } from "../terminal/output.js";
 import { formatSpent, spentOf } from "../terminal/spent.js";
 import { LogText, readLogEntry } from "../text/log-text.js";
 import { formatGoingOn, formatQuestions } from "../text/run-text.js";

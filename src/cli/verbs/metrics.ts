@@ -1,9 +1,9 @@
 /** `splashdown metrics`: how checkpoints and recoveries did. */
-import { formatCount } from "../../base/plain-text.js";
+import { formatCount, formatDuration } from "../../base/plain-text.js";
 import type { Command } from "commander";
 import type { CheckpointMetrics, Distribution, MetricsReport } from "../../runtime/contract.js";
 import type { CliDeps } from "../terminal/deps.js";
-import { cleanForTerminal, formatDuration, formatSize, formatTable } from "../terminal/output.js";
+import { cleanForTerminal, formatSize, formatTable } from "../terminal/output.js";
 import { formatMoneyCell, formatSpent, formatTokensCell } from "../terminal/spent.js";
 import { describeStatuses, READING_STATUSES, withSplashdown } from "../command/verb.js";
 

@@ -1,22 +1,15 @@
 /** `splashdown show` and `events`: the truth about one task. They change nothing. */
 import type { CommandWriter } from "../../base/command-text.js";
-import { formatCount } from "../../base/plain-text.js";
+import { formatCount, formatDuration } from "../../base/plain-text.js";
 import type { Command } from "commander";
 import { SplashdownError } from "../../base/errors.js";
 import type { EventView, StepView, TaskView } from "../../runtime/contract.js";
 import { statusOfSignal, type CliDeps, type Streams } from "../terminal/deps.js";
+import { nameStep } from "../../base/step-name.js";
 import { formatGoingOn, formatQuestions, formatStderr } from "../text/run-text.js";
 import { formatStep } from "../text/step-text.js";
-import {
-  cleanForTerminal,
-  colourStatus,
-  coloursOf,
-  formatDuration,
-  formatSize,
-  formatTable,
-  textOf,
-} from "../terminal/output.js";
-import { formatClock, formatMoment } from "../terminal/local-time.js";
+import { cleanForTerminal, colourStatus, coloursOf, formatSize, formatTable, textOf } from "../terminal/output.js";
+import { formatClock, formatMoment, localTimes } from "../terminal/local-time.js";
 import { formatSpent, spentOf } from "../terminal/spent.js";
 import { showTimeline, type TimelineFlags } from "./timeline.js";
 import { chooseFormat, printStream } from "../command/stream-output.js";
@@ -105,7 +98,7 @@ function parseEventNumber(flag: string, text: string): number {
 }
 
 function formatEvent(event: EventView): string {
-  return `${String(event.n).padStart(6)}  ${formatMoment(event.at)}  ${event.type.padEnd(20)}  ${cleanForTerminal(event.text).replaceAll("\n", " ")}`;
+  return `${String(event.n).padStart(6)}  ${formatMoment(event.at)}  ${event.type.padEnd(20)}  ${cleanForTerminal(localTimes(event.text)).replaceAll("\n", " ")}`;
 }
 
 function formatTask(view: TaskView, streams: Streams, write: CommandWriter): string {
@@ -194,12 +187,12 @@ function formatLast({ started_at: started = "?", last_event_at: last = "?" }: Ta
 
 function formatFallback({ step, fallback }: StepView): string[] {
   if (fallback === undefined) return [];
-  return [`${step}: ${fallback.answered} instead of ${fallback.asked}\n  because ${fallback.why}`];
+  return [`${nameStep(step)}: ${fallback.answered} instead of ${fallback.asked}\n  because ${fallback.why}`];
 }
 
 function formatGuidance({ text, by, at, step, taken, told }: TaskView["guidance"][number]): string {
-  const about = step === undefined ? "" : ` for ${step}`;
-  const heard = told.length === 0 ? "nobody was told yet" : `told to ${told.join(", ")}`;
+  const about = step === undefined ? "" : ` for ${nameStep(step)}`;
+  const heard = told.length === 0 ? "nobody was told yet" : `told to ${told.map(nameStep).join(", ")}`;
   return `${by} at ${formatMoment(at)}${about}${taken ? "" : " (not taken yet)"}:\n  ${text.replaceAll("\n", "\n  ")}\n  ${heard}`;
 }
 
@@ -208,7 +201,7 @@ const STEPS_SHOWN = 60;
 function formatSteps(view: TaskView): string[] {
   const steps = view.steps.length > STEPS_SHOWN ? view.steps.slice(-STEPS_SHOWN) : view.steps;
   const rows = steps.map((step) => [
-    `  ${isFirst(step) ? step.path : step.step}`,
+    `  ${nameStep(step.step)}`,
     step.status,
     step.attempt > 1 ? `attempt ${step.attempt}` : "",
     step.duration === undefined ? "" : formatDuration(step.duration),
@@ -227,11 +220,6 @@ function formatSteps(view: TaskView): string[] {
 /** The stderr of a failed step, for the lines below the step. */
 function formatSaid(step: StepView | undefined): string[] {
   return step?.status === "failed" ? formatStderr(step.error?.["stderr"]).map((line) => `      ${line}`) : [];
-}
-
-/** A step's first visit goes by its path; later ones, and those after a roll-back, by their whole identity. */
-function isFirst({ step, path }: StepView): boolean {
-  return step === `${path}@1.1`;
 }
 
 function formatShare(value: unknown): string {

@@ -121,7 +121,7 @@ export class ModelAccess {
     if (exitCode !== 0 || key === "") {
       const how = timedOut
         ? "took too long"
-        : `ended with ${String(exitCode)}${key === "" ? " and printed nothing" : ""}`;
+        : `exited with ${String(exitCode)}${key === "" ? " and printed nothing" : ""}`;
       throw new SplashdownError("MODEL_UNAVAILABLE", `the key command ${command[0] ?? ""} ${how}`, {
         details: { command: command[0] ?? "" },
       });

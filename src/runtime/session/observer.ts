@@ -3,7 +3,8 @@ import type { EngineEvent, EventOf } from "../../engine/model/events.js";
 import { currentStepId } from "../../engine/model/lookup.js";
 import type { TaskState } from "../../engine/model/state.js";
 import type { Emitter } from "../platform/emitter.js";
-import { formatTime, viewDecisions, viewEvent, viewQuestion } from "../views/views.js";
+import { viewEvent } from "../views/event-text.js";
+import { formatTime, viewDecisions, viewQuestion } from "../views/views.js";
 
 /** `n` is the journal number of the event. */
 export function observeInto(emitter: Emitter, task: string): (event: EngineEvent, state: TaskState, n: number) => void {

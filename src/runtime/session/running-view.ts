@@ -1,7 +1,7 @@
 /** How a task that runs in this process stands, from its state in memory. Pure. */
 import type { StepId } from "../../base/ids.js";
 import { nameOfPath } from "../../engine/model/identity.js";
-import type { ScopeEntry, StepEntry, TaskState } from "../../engine/model/state.js";
+import type { QuestionEntry, ScopeEntry, StepEntry, TaskState } from "../../engine/model/state.js";
 import type {
   RunningLoopView,
   RunningPhaseView,
@@ -22,6 +22,8 @@ export function viewRunning(
   const { task, totals } = state;
   const metrics = viewMetrics(state);
   const checkpoint = state.checkpoints.at(-1);
+  const open = [...state.unsettled].flatMap((id) => state.questions.get(id) ?? []).filter(isOpen);
+  const asked = new Map(open.map(({ step, text }) => [step, text]));
   return {
     task: task?.name ?? "",
     workflow: task?.definition.name ?? "",
@@ -30,16 +32,16 @@ export function viewRunning(
     phases_to_come: listPhasesToCome(state),
     retries: [...state.waiting].flatMap((id) => viewRetry(state.steps.get(id))),
     loops: [...state.scopes.values()].flatMap((scope) => viewLoop(scope, state)),
-    steps: [...state.open].flatMap((id) => {
-      const step = state.steps.get(id);
-      return step === undefined || isHeldBack(id) ? [] : [viewRunningStep(step)];
+    steps: [...new Set([...state.open, ...asked.keys()])].flatMap((id) => {
+      const step = id === undefined ? undefined : state.steps.get(id);
+      return step === undefined || isHeldBack(step.id) ? [] : [viewRunningStep(step, asked.get(step.id))];
     }),
     steps_done: totals.steps,
     blocked: state.blocked.size,
     ...(checkpoint === undefined
       ? {}
       : { checkpoint: { seq: checkpoint.seq, trigger: checkpoint.trigger, at: formatTime(checkpoint.atMs) } }),
-    open_questions: [...state.unsettled].filter((id) => state.questions.get(id)?.status === "open").length,
+    open_questions: open.length,
   };
 }
 
@@ -90,7 +92,9 @@ function viewLoop({ path, data }: ScopeEntry, { phases }: TaskState): RunningLoo
   ];
 }
 
-function viewRunningStep(step: StepEntry): RunningStepView {
+const isOpen = ({ status }: QuestionEntry): boolean => status === "open";
+
+function viewRunningStep(step: StepEntry, asks: string | undefined): RunningStepView {
   const confidence = step.confidenceHistory.at(-1);
   return {
     step: step.id,
@@ -100,5 +104,6 @@ function viewRunningStep(step: StepEntry): RunningStepView {
     started_at: formatTime(step.intendedAtMs),
     ...step.progress,
     ...(confidence === undefined ? {} : { confidence }),
+    ...(asks === undefined ? {} : { asks }),
   };
 }

@@ -24,7 +24,7 @@ import type { TaskVault } from "../../vault/contract.js";
 import type { ReplayView } from "../views/past-views.js";
 import type { EventView } from "../views/task-views.js";
 import type { Services } from "../services/services.js";
-import { viewEvent } from "../views/views.js";
+import { viewEvent } from "../views/event-text.js";
 
 export interface ReplayOptions {
   readonly task: TaskStore;

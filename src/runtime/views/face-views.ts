@@ -248,6 +248,8 @@ export interface RunningStepView {
   readonly fraction?: number;
   readonly message?: string;
   readonly confidence?: number;
+  /** The question that it waits for. */
+  readonly asks?: string;
 }
 
 /** What a run would do; nothing was made for it. */

@@ -3,7 +3,7 @@ import { ANSWER_BLANK, writeCommand, type Word } from "../../base/command-text.j
 import { selectErrorLines } from "../../base/error-lines.js";
 import type { JsonObject } from "../../base/json.js";
 import { exampleAmount } from "../../engine/rules/questions/limit-amounts.js";
-import type { EngineEvent, StepError, Usage } from "../../engine/model/events.js";
+import type { StepError, Usage } from "../../engine/model/events.js";
 import type { Decision } from "../../engine/model/decision.js";
 import { currentStepId } from "../../engine/model/lookup.js";
 import type { CheckpointEntry, QuestionEntry, StepEntry, TaskState } from "../../engine/model/state.js";
@@ -14,7 +14,6 @@ import type { UsageView } from "./step-views.js";
 import type {
   CheckpointView,
   DeliverableView,
-  EventView,
   FailureView,
   MetricsView,
   QuestionView,
@@ -264,113 +263,4 @@ export function viewCheckpoint(task: string, entry: CheckpointEntry): Checkpoint
     ...(entry.metadata === undefined ? {} : { metadata: entry.metadata }),
     ...(entry.snapshot === undefined ? {} : { file: entry.snapshot.file, size: entry.snapshot.sizeBytes }),
   };
-}
-
-export function viewEvent(n: number, event: EngineEvent): EventView {
-  const { atMs, type, ...facts } = event;
-  // A whole state is no news: `checkpoints show` and `diff` look into it.
-  const { state: _state, ...rest } = { state: undefined, ...facts };
-  return {
-    n,
-    at: formatTime(atMs),
-    type,
-    text: describeEvent(event),
-    event: JSON.parse(JSON.stringify(rest)) as JsonObject,
-  };
-}
-
-/** A wait that the world asked for is no failure. */
-function describeFailed({ step, error, disposition }: Extract<EngineEvent, { type: "step_failed" }>): string {
-  if (disposition.action === "pause_until")
-    return `${step} waits until ${formatTime(disposition.atMs)}: ${error.message}`;
-  // What is done about it stands in the first line: a place in a file comes with lines of its own.
-  return `${step} failed: ${error.message.replace(/$|\n/, (end) => ` (${disposition.action})${end}`)}`;
-}
-
-type Describers = { readonly [T in EngineEvent["type"]]: (event: Extract<EngineEvent, { type: T }>) => string };
-
-const percent = (value: number): string => `${Math.round(value * 100)} %`;
-
-/** The words for each reason of `step_cancelled`. */
-const CANCELLED: Readonly<Record<string, string>> = {
-  effects_none: "was interrupted and runs again: it changes nothing outside",
-  effects_idempotent: "was interrupted and runs again, with the same key",
-  never_started: "had not started, and starts again",
-  probe_not_done: "was not done, says its probe, and runs again",
-  cancelled: "was stopped and runs again",
-  rerun: "runs again",
-  resumed: "is tried again",
-  approval: "waits for an approval",
-  sibling_failed: "was ended, as a sibling failed",
-  time_limit: "was ended by a limit in time",
-  limit: "was ended by a limit",
-};
-
-function describeAdded(steps: readonly { readonly name: string }[] = []): string {
-  return steps.length === 0 ? "" : `, adds ${steps.map(({ name }) => name).join(", ")}`;
-}
-
-const DESCRIBERS: Describers = {
-  task_started: (event) => `task ${event.name} started: workflow ${event.definition.name}`,
-  task_resumed: (event) =>
-    `${event.crashed ? "resumed after a crash" : "resumed"} by ${event.by} (epoch ${event.epoch})`,
-  task_closed: (event) => `task ${event.end}: ${event.reason}`,
-  scope_entered: (event) =>
-    event.phase === undefined ? `${event.path || "workflow"} entered` : `phase ${event.phase} ${event.path} started`,
-  scope_left: (event) =>
-    `${event.path || "workflow"} ${event.outcome}${event.confidence === undefined ? "" : `, confidence ${percent(event.confidence)}`}`,
-  node_skipped: (event) => `${event.path} skipped: ${event.reason}`,
-  iteration_started: (event) => `${event.path}: iteration ${event.iteration}`,
-  step_intended: (event) => `${event.path} starts${event.attempt > 1 ? ` (attempt ${event.attempt})` : ""}`,
-  server_spawned: ({ server, process }) => `tool server ${server} runs as process ${process.pid}`,
-  server_ended: ({ server, process }) => `tool server ${server}, process ${process.pid}, has ended`,
-  step_spawned: (event) => `${event.step} runs as process ${event.process.pid}`,
-  step_completed: (event) =>
-    `${event.step} done${event.confidence?.value === undefined ? "" : `, confidence ${percent(event.confidence.value)}`}${event.by === undefined ? "" : ` (by ${event.by})`}${describeAdded(event.wishes?.add)}`,
-  step_failed: (event) => describeFailed(event),
-  step_cancelled: ({ step, reason }) => `${step} ${CANCELLED[reason] ?? `cancelled: ${reason}`}`,
-  time_counted: () => "the time worked so far is recorded",
-  call_begun: (event) => `${event.step} asks ${event.asked}`,
-  turn_recorded: ({ step, turn, fallback }) =>
-    `${step} turn ${turn}${fallback === undefined ? "" : `, answered by ${fallback.answered} instead of ${fallback.asked}`}`,
-  tool_intended: (event) => `${event.step} calls ${event.name}`,
-  tool_completed: (event) => `${event.step} tool call ${event.call} done`,
-  substep_intended: (event) => `${event.step} begins ${event.name}`,
-  substep_completed: (event) => `${event.step} finished ${event.name}`,
-  substep_failed: (event) => `${event.step} failed in ${event.name}: ${event.failure.message}`,
-  milestone_reached: (event) => `${event.step} reached ${event.name}`,
-  progress_reported: (event) =>
-    `${event.step}: ${event.message ?? (event.fraction === undefined ? "progress" : percent(event.fraction))}`,
-  decision_made: (event) => describeDecision(event.decision),
-  question_opened: (event) => `question: ${event.question.text}`,
-  question_answered: (event) => `${event.by} answered ${event.question}: ${event.answer}`,
-  question_moved: (event) =>
-    `${event.by} in ${event.question}: ${event.action} ${Object.keys(event.set).join(", ")}${event.outcome === undefined ? "" : ` (${event.outcome})`}`,
-  hook_told: (event) => `${event.path === undefined ? "" : `${event.path} `}${event.hook}: ${event.text}`,
-  question_reminded: (event) => `nobody has answered ${event.question} yet`,
-  channel_changed: (event) => `channel ${event.op} ${event.key}`,
-  plan_settled: ({ path, phases, again }) =>
-    `${path}: ${again === true ? "is planned anew" : phases === undefined ? "the plan stays" : `${phases.length} phases are planned`}`,
-  score_recorded: (event) => `${event.path} ${event.dimension}: ${event.score}`,
-  evaluation_completed: (event) => `${event.path} scored ${event.score}: ${event.verdict}`,
-  checkpoint_recorded: (event) => `checkpoint ${event.seq} (${event.trigger})`,
-  snapshot_written: (event) => `checkpoint ${event.seq} saved: ${event.file}`,
-  snapshot_failed: (event) => `checkpoint ${event.seq} could not be saved: ${event.error.message}`,
-  task_forked: (event) => `task ${event.name} begins as a fork of ${event.origin.name}, checkpoint ${event.origin.seq}`,
-  rolled_back: (event) => `rolled back to checkpoint ${event.seq}: ${event.reason}`,
-  pruned: (event) => `removed ${event.files.length} checkpoint files: ${event.reason}`,
-  delivered: (event) => `${event.saved.map(({ file }) => file).join(", ")} written`,
-  noted: (event) => event.text,
-};
-
-export function describeEvent(event: EngineEvent): string {
-  const describe = DESCRIBERS[event.type] as (event: EngineEvent) => string;
-  const text = describe(event);
-  // An answer says already what it decides.
-  const isSaid = event.type === "decision_made" || event.type.startsWith("question_");
-  return event.decision === undefined || isSaid ? text : `${text}; ${describeDecision(event.decision)}`;
-}
-
-export function describeDecision({ agent, description }: Decision): string {
-  return `${agent} decided: ${description}`;
 }

@@ -17,7 +17,7 @@ describe("a template that fails", () => {
     const { stdout, stderr, code } = await place.run(["run", file]);
     expect(code).toBe(4);
     const lines = [
-      "main/sub/main/s failed: TEMPLATE_FAILED: ask.md:3:8 steps[0].value: workflow.input.who.name is not defined",
+      "sub/main/s failed: ask.md:3:8 steps[0].value: workflow.input.who.name is not defined [TEMPLATE_FAILED]",
       "    3 | Say {{ workflow.input.who.name }}.",
       "      |        ^^^^^^^^^^^^^^^^^^^^^^^",
     ];

@@ -265,7 +265,7 @@ describe("a command that fails", () => {
       status: "failed",
       error: {
         code: "STEP_FAILED",
-        message: "sh ended with 5: no login",
+        message: "sh exited with 5: no login",
         retryable: true,
         details: { exit_code: 5, signal: null, stderr: "one\nno login\n" },
       },
@@ -274,7 +274,7 @@ describe("a command that fails", () => {
 
   it("is STEP_FAILED when a signal ends it", async () => {
     expect(await room.perform(shell("kill -s KILL $$"))).toMatchObject({
-      error: { code: "STEP_FAILED", message: "sh was ended by SIGKILL", details: { signal: "SIGKILL" } },
+      error: { code: "STEP_FAILED", message: "sh was killed by SIGKILL", details: { signal: "SIGKILL" } },
     });
   });
 

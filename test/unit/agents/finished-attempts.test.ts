@@ -43,7 +43,7 @@ const call = (name: string, definition: object = {}): WorkParts => ({
 
 describe("an attempt that has done its work", () => {
   it.each<[string, StepKind, WorkParts]>([
-    ["[public C kin] a command that ended with 0 and wrote no JSON", "command", sh("echo charged")],
+    ["[public C kin] a command that exited with 0 and wrote no JSON", "command", sh("echo charged")],
     ["[public C kin] a command whose output is not the declared one", "command", declared(sh('echo \'{"n":"7"}\''))],
     ["[public C kin] a command with an impossible confidence", "command", sh(`echo '{"output":1,"confidence":95}'`)],
     ["[public C kin] a command whose output is no text", "command", sh("printf '\\377'")],

@@ -49,7 +49,7 @@ describe("a command as scorer", () => {
       status: "completed",
       output: {
         score: 0,
-        issues: [{ text: expect.stringContaining("ended with 1") as string }],
+        issues: [{ text: expect.stringContaining("exited with 1") as string }],
         evidence: "1 failed\nwhy",
       },
     });

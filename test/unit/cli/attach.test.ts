@@ -27,7 +27,7 @@ describe("attach", () => {
     await run;
     const { out, error, status } = await attached;
     expect(error).toContain("· task t started: workflow held\n");
-    expect(error).toMatch(/✓ main\/slow@1\.1 done after .*\n {9}\| seen\n/);
+    expect(error).toMatch(/✓ slow done in .*\n {9}\| seen\n/);
     expect(out).toMatch(/^done {2}t: all steps are done\n {2}1 steps? done, .*, no model calls\n$/);
     expect(status).toBe(0);
   });

@@ -14,10 +14,12 @@ describe("a program that dies of an uncaught error", () => {
     const { type, write } = await openKeyboard();
     const { out, error, status } = await type(["run", write("f.yaml", FAILING), "--task", "t"]);
     expect(status).toBe(4);
-    expect(out).toContain(`✗ main/price@1.1: ${process.execPath} ended with 1: ${ERROR}\n    | `);
+    expect(out).toContain(
+      `failed  t: price failed: ${process.execPath} exited with 1: ${ERROR}\n  0 steps done, 1 failed in `,
+    );
     expect(out).toContain(`\n    | ${ERROR}\n`);
     expect(`${out}${error}`).not.toContain(`: Node.js ${process.version}`);
-    expect(error).toContain(`ended with 1: ${ERROR}`);
+    expect(error).toContain(`exited with 1: ${ERROR}`);
   });
 
   it("[first-use F2 kin] is told by show and by resume", async () => {
@@ -38,7 +40,7 @@ describe("a program that dies of an uncaught error", () => {
       {
         step: "main/price@1.1",
         code: "STEP_FAILED",
-        message: `${process.execPath} ended with 1: ${ERROR}`,
+        message: `${process.execPath} exited with 1: ${ERROR}`,
         stderr: expect.stringContaining(ERROR) as string,
       },
     ]);

@@ -97,7 +97,7 @@ c     crashed  w                18.5 k  $0.50 + ?  1 s ago     20 B`,
     const [head = "", row = "", note = ""] = formatList([task], FRAME).split("\n");
     expect(head).not.toMatch(/COST|TOKENS/);
     expect(Math.max(head.length, row.length)).toBeLessThanOrEqual(80);
-    expect(note).toBe(`  └ 1 open question: ${question.question}: ${question.text}`);
+    expect(note).toBe(`  └ 1 open question, approve: ${question.text}`);
   });
 
   it("says what to do where there is none, and that none is so where others are", () => {

@@ -1,8 +1,9 @@
+import headless from "@xterm/headless";
 import { describe, expect, it } from "vitest";
 import { LoopRates, renderLiveView } from "../../../src/cli/terminal/live-view.js";
 import { coloursOf } from "../../../src/cli/terminal/output.js";
 import { createScreen, type Screen } from "../../../src/cli/terminal/screen.js";
-import { countColumns, fitColumns } from "../../../src/cli/terminal/text-width.js";
+import { countColumns, fitColumns, wrapColumns } from "../../../src/cli/terminal/text-width.js";
 import type { RunningStepView, RunningView } from "../../../src/runtime/contract.js";
 
 const START_MS = Date.UTC(2024, 0, 1);
@@ -42,11 +43,11 @@ const render = (task: RunningView, { width = 130, height = 40 } = {}): string[] 
 describe("renderLiveView", () => {
   it("shows phases, open specialists with progress and confidence, money and the last checkpoint", () => {
     expect(render(TASK)).toEqual([
-      "t  10 s  report",
-      "  ✓ 1 look, scored 92, confidence 95 %",
-      "  ▸ 2 write, iteration 2",
-      "    ● b  █████░░░░░ 50 %, 6 s, attempt 2, confidence 80 %, half way",
-      "  1 done · 3 calls · 17 tokens · $0.0015 and 2 calls of unknown price · checkpoint 4 7 s ago",
+      "t · report · 10 s",
+      "  ✓ 1 look · scored 92 · confidence 95 %",
+      "  ▸ 2 write · iteration 2",
+      "    ● b  █████░░░░░ 50 % · 6 s · attempt 2 · confidence 80 % · half way",
+      "  1 step done · 3 calls · 17 tokens · $0.0015 and 2 calls of unknown price · saved 7 s ago",
     ]);
   });
 
@@ -64,8 +65,8 @@ describe("renderLiveView", () => {
       rate: () => 0.5,
     });
     expect(lines.slice(2, -1)).toEqual([
-      "  ▸ 2 write, iteration 2",
-      "    ↻ each  ██░░░░░░░░, 6 of 40, 1 failed, 25 under way, 30/min, 1 min 8 s left",
+      "  ▸ 2 write · iteration 2",
+      "    ↻ each      ██░░░░░░░░ 6 of 40 · 1 failed · 25 running · 30/min · 1 min 8 s left",
       "      ● do_it[6]  6 s",
       "      ● do_it[7]  6 s",
       "      ● do_it[8]  6 s",
@@ -74,11 +75,11 @@ describe("renderLiveView", () => {
 
   it("[first-use F10 kin] shows a step that is tried again, with its countdown and the reason", () => {
     const retry = { step: "main/write/c@1.1", name: "c", phase: 2, attempt: 3, at: at(52), error: "no network" };
-    expect(render({ ...TASK, steps: [], retries: [retry] })).toContain("    … c  attempt 3 in 42 s: no network");
+    expect(render({ ...TASK, steps: [], retries: [retry] })).toContain("    … c  attempt 3 in 42 s · no network");
   });
 
   it("[first-use F10 kin] names the phases to come", () => {
-    expect(render({ ...TASK, phases_to_come: ["review", "send"] })).toContain("  ○ to come: review, send");
+    expect(render({ ...TASK, phases_to_come: ["review", "send"] })).toContain("  ○ next: review, send");
   });
 
   it.each([80, 100])("[first-use F10 kin] keeps to %d columns with loops, retries and phases to come", (width) => {
@@ -108,17 +109,17 @@ describe("renderLiveView", () => {
   it("says what holds up, which questions are open, and shows steps of no phase", () => {
     const lines = render({ ...TASK, phases: [], blocked: 2, open_questions: 1, steps: [step("a", { phase: 0 })] });
     expect(lines.slice(1)).toEqual([
-      "    ● a  6 s",
-      "  1 done, 2 held up · 3 calls · 17 tokens · $0.0015 and 2 calls of unknown price · checkpoint 4 7 s ago · 1 open question",
+      "  ● a  6 s",
+      "  1 step done, 2 held up · 3 calls · 17 tokens · $0.0015 and 2 calls of unknown price · saved 7 s ago · 1 open question",
     ]);
   });
 
   it("puts figures on several lines where they do not fit on one", () => {
     expect(render(TASK, { width: 30 }).slice(-4)).toEqual([
-      "    ● b  50 %, 6 s, attempt 2…",
-      "  1 done · 3 calls · 17 tokens",
+      "  1 step done · 3 calls",
+      "  17 tokens",
       "  $0.0015 and 2 calls of unkn…",
-      "  checkpoint 4 7 s ago",
+      "  saved 7 s ago",
     ]);
   });
 
@@ -131,19 +132,19 @@ describe("renderLiveView", () => {
     }));
     const steps = Array.from({ length: 5 }, (_step, n) => step(`s${n}`, { phase: 9 }));
     expect(render({ ...TASK, phases, steps }, { height: 9 })).toEqual([
-      "t  10 s  report",
-      "  … 8 phases over",
+      "t · report · 10 s",
+      "  … 8 earlier phases",
       "  ▸ 9 p9",
       ...steps.map(({ name }) => `    ● ${name}  6 s`),
-      expect.stringMatching(/^ {2}1 done/),
+      expect.stringMatching(/^ {2}1 step done/),
     ]);
     expect(render({ ...TASK, phases, steps }, { height: 6 })).toEqual([
-      "t  10 s  report",
-      "  … 8 phases over",
+      "t · report · 10 s",
+      "  … 8 earlier phases",
       "  ▸ 9 p9",
       "    ● s0  6 s",
       "  … 4 more lines",
-      expect.stringMatching(/^ {2}1 done/),
+      expect.stringMatching(/^ {2}1 step done/),
     ]);
   });
 
@@ -180,6 +181,14 @@ describe("countColumns", () => {
   });
 });
 
+describe("wrapColumns", () => {
+  it("breaks between words and leaves what is longer than a line whole", () => {
+    expect(wrapColumns("one two three", 7)).toEqual(["one two", "three"]);
+    expect(wrapColumns("see /a/very/long/path now\nok", 8)).toEqual(["see", "/a/very/long/path", "now", "ok"]);
+    expect(wrapColumns("日本 語 x", 6)).toEqual(["日本", "語 x"]);
+  });
+});
+
 describe("fitColumns", () => {
   it("cuts to the columns with an ellipsis and breaks no character", () => {
     expect(fitColumns("plain", 5)).toBe("plain");
@@ -193,18 +202,30 @@ describe("fitColumns", () => {
   });
 });
 
-/** What a terminal of endless height shows after the writes, each of which erases first and then draws. */
-function showOn(writes: readonly string[]): string[] {
-  return writes.reduce<string[]>(
-    (lines, write) => {
-      const [, count, text] = /^(?:\u001b\[(\d+)A\r\u001b\[J)?([\s\S]*)$/.exec(write) ?? [];
-      const kept = lines.slice(0, lines.length - Number(count ?? 0));
-      const [first = "", ...rest] = (text ?? "").replaceAll(/\u001b\[\?7[lh]/g, "").split("\n");
-      const begun = count === undefined ? (kept.pop() ?? "") : (kept.splice(-1), "");
-      return [...kept, begun + first, ...rest];
-    },
-    [""],
-  );
+interface Shown {
+  readonly lines: string[];
+  /** All rows after each character of the last write. */
+  readonly within: string[][];
+}
+
+/** What a terminal shows after the writes. */
+async function showOn(writes: readonly string[], columns = 80): Promise<Shown> {
+  const terminal = new headless.Terminal({ cols: columns, rows: 20, convertEol: true, allowProposedApi: true });
+  let end = 0;
+  const put = async (text: string): Promise<string[]> => {
+    await new Promise<void>((resolve) => terminal.write(text, resolve));
+    const { active } = terminal.buffer;
+    const lines = Array.from(
+      { length: active.length },
+      (_line, row) => active.getLine(row)?.translateToString(true) ?? "",
+    );
+    end = active.baseY + active.cursorY + 1;
+    return lines;
+  };
+  for (const text of writes.slice(0, -1)) await put(text);
+  const within: string[][] = [];
+  for (const sign of writes.at(-1) ?? "") within.push(await put(sign));
+  return { lines: (within.at(-1) ?? [""]).slice(0, end), within };
 }
 
 function openScreen({ columns = 80, canRedraw = true } = {}): {
@@ -229,20 +250,20 @@ function openScreen({ columns = 80, canRedraw = true } = {}): {
 }
 
 describe("createScreen", () => {
-  it("SC1: keeps text above the frame, and takes the frame away when there is none", () => {
+  it("SC1: keeps text above the frame, and takes the frame away when there is none", async () => {
     const { screen, writes } = openScreen();
     screen.text("one\n");
     screen.frame(["a", "b"]);
     screen.text("two\n");
-    expect(showOn(writes)).toEqual(["one", "two", "a", "b", ""]);
+    expect((await showOn(writes)).lines).toEqual(["one", "two", "a", "b", ""]);
     screen.frame(["c"]);
-    expect(showOn(writes)).toEqual(["one", "two", "c", ""]);
+    expect((await showOn(writes)).lines).toEqual(["one", "two", "c", ""]);
     screen.frame([]);
     screen.text("three\n");
-    expect(showOn(writes)).toEqual(["one", "two", "three", ""]);
+    expect((await showOn(writes)).lines).toEqual(["one", "two", "three", ""]);
   });
 
-  it("SC2: writes a frame in one piece, with wrapping off in it and on after it", () => {
+  it("SC2: writes a frame in one piece, with wrapping off in it and on after it", async () => {
     const { screen, writes, narrow } = openScreen();
     screen.frame(["0123456789", ""]);
     expect(writes).toEqual(["\u001b[?7l0123456789\n\n\u001b[?7h"]);
@@ -250,6 +271,29 @@ describe("createScreen", () => {
     narrow(4);
     screen.frame(["a"]);
     expect(writes.at(-1)).toBe("\u001b[4A\r\u001b[J\u001b[?7la\n\u001b[?7h");
+  });
+
+  it("[first-use point 4] SC2: blanks nothing on its way from a frame to the next", async () => {
+    const { screen, writes } = openScreen();
+    screen.text("before\n");
+    screen.frame(["head", "step a  1 s", "step b  1 s", "figures 1"]);
+    screen.frame(["head", "step a  2 s", "step b  1 s", "figures 2"]);
+    const { lines, within } = await showOn(writes);
+    expect(lines).toEqual(["before", "head", "step a  2 s", "step b  1 s", "figures 2", ""]);
+    for (const shown of within) {
+      const [, head, a, b, figures] = shown;
+      expect([head, a?.slice(0, 6), b, figures?.slice(0, 7)]).toEqual(["head", "step a", "step b  1 s", "figures"]);
+    }
+    screen.frame(["head", "figures 3"]);
+    expect((await showOn(writes)).lines).toEqual(["before", "head", "figures 3", ""]);
+  });
+
+  it("[first-use point 4] SC2: shows text and the frame below it at once", () => {
+    const { screen, writes } = openScreen();
+    screen.frame(["a"]);
+    screen.text("one\n");
+    expect(writes).toHaveLength(2);
+    expect(writes[1]).toMatch(/^\u001b\[\?2026h[\s\S]*\u001b\[\?2026l$/);
   });
 
   it("SC3: writes nothing for the same frame, text as it is without one, and no frame where a terminal cannot", () => {
@@ -264,19 +308,19 @@ describe("createScreen", () => {
     expect(dumb.writes).toEqual(["b\n"]);
   });
 
-  it("SC4: writes nothing while it is held, by several too, and all text in its order then", () => {
+  it("SC4: writes nothing while it is held, by several too, and all text in its order then", async () => {
     const { screen, writes } = openScreen();
     screen.frame(["a"]);
     const first = screen.hold();
     const second = screen.hold();
-    expect(showOn(writes)).toEqual([""]);
+    expect((await showOn(writes)).lines).toEqual([""]);
     screen.text("one\n");
     screen.frame(["b"]);
     first();
     screen.text("two\n");
-    expect(showOn(writes)).toEqual([""]);
+    expect((await showOn(writes)).lines).toEqual([""]);
     second();
     screen.frame(["c"]);
-    expect(showOn(writes)).toEqual(["one", "two", "c", ""]);
+    expect((await showOn(writes)).lines).toEqual(["one", "two", "c", ""]);
   });
 });

@@ -23,7 +23,7 @@ describe("logs", () => {
     const { out } = await type(["logs", "t"]);
     expect(out).toMatch(/^── \d{4}-\d\d-\d\d \S+ ──\n\d\d:\d\d:\d\d · task t started: workflow said\n/);
     expect(out).toMatch(
-      /✓ main\/fetch@1\.1 done after [\d.]+ s\n {9}\| page 1\n {9}\| page 2\n[\s\S]*✓ main\/count@1\.1 done after [\d.]+ s\n {9}\| 3 prices\n {9}\| slow\n[\s\S]*✗ main\/send@1\.1 failed: .*Error: no network/,
+      /✓ fetch done in [\d.]+ s\n {9}\| page 1\n {9}\| page 2\n[\s\S]*✓ count done in [\d.]+ s\n {9}\| 3 prices\n {9}\| slow\n[\s\S]*✗ send failed after .*Error: no network/,
     );
     expect(out).toContain("         | calling\n");
     expect(out).not.toMatch(/checkpoint|runs as process/);

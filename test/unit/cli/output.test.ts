@@ -1,10 +1,10 @@
+import { formatDuration } from "../../../src/base/plain-text.js";
 import { describe, expect, it } from "vitest";
 import type { Streams } from "../../../src/cli/terminal/deps.js";
 import {
   cleanForTerminal,
   coloursOf,
   formatChecks,
-  formatDuration,
   formatSize,
   formatTable,
   formatView,

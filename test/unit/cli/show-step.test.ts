@@ -54,7 +54,7 @@ describe("show with a step", () => {
   it("tells each attempt of a step that failed, and what its program said last", async () => {
     const { type } = await runShown();
     const { out } = await type(["show", "t", "main/send@1.1"]);
-    expect(out).toContain(`main/send@1.1  failed: ${NODE} ended with 1: Error: no network`);
+    expect(out).toContain(`main/send@1.1  failed: ${NODE} exited with 1: Error: no network`);
     expect(out).toMatch(/\nattempts\n {2}1 failed, .*Error: no network \(tried again at .*\)\n {2}2 failed, /);
     expect(out).toContain("\nstderr\n  calling\n");
   });

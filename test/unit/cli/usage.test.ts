@@ -37,7 +37,7 @@ describe("toUsageError", () => {
     ["command", "replay", "write splashdown debug replay"],
     ["command", "models", "splashdown doctor --models asks every provider"],
     ["command", "interrupt", "write splashdown pause TASK, or splashdown guide TASK TEXT"],
-    ["option", "-V", "progress is shown unless --quiet is given"],
+    ["option", "-V", "write --verbose"],
     ["option", "--web-bg", "there is no dashboard"],
     ["option", "--input.topic=x", "write --input topic=VALUE"],
   ])("says what is written here instead of Conductor's %s %s", (kind, word, wanted) => {

@@ -213,7 +213,7 @@ describe("a scope with a condition", () => {
     for (const go of [true, false]) {
       const harness = await harnessOf(text, { perform: () => done({}) });
       expect(harness.run()).toMatchObject({ end: "failed" });
-      expect(harness.closed?.reason).toContain("main/group cannot begin: TEMPLATE_FAILED: when of group");
+      expect(harness.closed?.reason).toContain("group cannot start: when of group");
       harness.state.outputs.set("main/a", { value: { inline: { go } }, by: "test" });
       harness.resume();
       expect(harness.finish().end).toBe("done");

@@ -53,7 +53,7 @@ describe("an answer over http", () => {
 
   it("[public M kin] is refused where JSON is no text", async () => {
     const { reason } = await fetchBody("application/json", Buffer.from('{"a": "\xe9"}', "latin1"));
-    expect(reason).toContain("STEP_OUTPUT_INVALID: the answer is not UTF-8 text: byte 0xe9 at offset 7");
+    expect(reason).toContain("the answer is not UTF-8 text: byte 0xe9 at offset 7 [STEP_OUTPUT_INVALID]");
   });
 });
 

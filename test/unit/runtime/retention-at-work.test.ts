@@ -98,7 +98,7 @@ describe("cleanup_interval_minutes", () => {
     expect((await place.run("t")).status).toBe("done");
     expect(cleanings).toHaveLength(1);
     expect(order).toEqual(["said in the history while d runs", "e begins", "removed"]);
-    expect(pruned[0]?.text).toMatch(/^removed 1 checkpoint files: more than 2 files of /);
+    expect(pruned[0]?.text).toMatch(/^removed 1 checkpoint file: more than 2 files of /);
     const { entries } = await place.verbs.audit.show("t");
     expect(entries.filter(({ event }) => event === "pruned").map(({ verb }) => verb)).toContain("retention");
   });

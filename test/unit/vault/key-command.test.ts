@@ -41,8 +41,8 @@ describe("key command", () => {
   it.each<[string, Partial<KeyCommandResult>, string]>([
     ["does not answer in time", { timedOut: true }, "did not answer within 30000 ms"],
     ["says why not", { stdout: `{"error":"token expired"}`, exitCode: 3 }, "refused: token expired"],
-    ["ends with another status", { exitCode: 2, stderrTail: "no such key\n" }, "ended with status 2: no such key"],
-    ["is ended by a signal", { exitCode: undefined }, "was ended by a signal"],
+    ["ends with another status", { exitCode: 2, stderrTail: "no such key\n" }, "exited with status 2: no such key"],
+    ["is ended by a signal", { exitCode: undefined }, "was killed by a signal"],
     ["says nothing", { stdout: "" }, "answered something that is no JSON object"],
     ["says something else", { stdout: "[1]" }, "answered something that is no JSON object"],
     ["gives no wrapped text", { stdout: `{"wrapped":""}` }, `answered without "wrapped"`],
@@ -130,7 +130,7 @@ describe("a task's key behind a key command", () => {
     expect(wrong.code).toBe("KEY_WRONG");
     expect(wrong.message).toContain("given was another command /usr/bin/wrap-key");
     mode = "fail";
-    expect((await refusalOf(() => room.open([COMMAND]))).message).toContain("ended with status 1: denied");
+    expect((await refusalOf(() => room.open([COMMAND]))).message).toContain("exited with status 1: denied");
     expect((await room.open([COMMAND, KEY_SOURCE])).keyId).toBe(vault.keyId);
   });
 

@@ -73,7 +73,7 @@ describe("verifyKeyring", () => {
     };
     const verdict = await verifyKeyring({ store: room.store, sources: ALL, ports: failing });
     expect(verdict?.slots.map((slot) => slot.verdict)).toEqual(["wrong", "wrong", "failed"]);
-    expect(verdict?.slots[2]?.reason).toBe("the key command /usr/bin/wrap-key ended with status 1");
+    expect(verdict?.slots[2]?.reason).toBe("the key command /usr/bin/wrap-key exited with status 1");
     expect(verdict?.authentic).toBeUndefined();
     const none = await verify(room, []);
     expect(verdictsOf(none)).toEqual(["absent", "absent", "absent"]);

@@ -61,7 +61,7 @@ export class ChildTransport implements Transport {
       ({ exitCode, signal, stderrTail }) => {
         this.#stderrTail = stderrTail;
         this.options.record.ended(child.identity);
-        this.#end(`it ended with ${signal ?? String(exitCode)}`);
+        this.#end(`it exited with ${signal ?? String(exitCode)}`);
       },
       (error: unknown) => {
         this.failure ??= error instanceof SplashdownError ? error : undefined;

@@ -6,13 +6,14 @@
  * step 14; paused until a time 75. Of several reasons the most pressing one gives the status: unknown, limit, other
  * questions, parked, failure, time.
  */
+import { nameStep } from "../../../base/step-name.js";
 import { EXIT_STATUS } from "../../../base/error-table.js";
 import type { JsonObject } from "../../../base/json.js";
 import { recordDecision, loadValue, type Choice } from "../../model/choice.js";
 import { describeHookError, reachHook } from "../steps/hooks.js";
 import { earliestWaitAtMs } from "../steps/due.js";
 import { earliest } from "../steps/earliest.js";
-import type { EngineEvent, EventOf } from "../../model/events.js";
+import type { EngineEvent, EventOf, StepError } from "../../model/events.js";
 import { listFinalFiles } from "../../reports/final-files.js";
 import { renderWorkflowOutput } from "../../render/final-output.js";
 import type { QuestionKind } from "../../model/question.js";
@@ -190,8 +191,7 @@ function findFailure(choice: Choice): { readonly path: string; readonly reason: 
   for (const id of state.blocked) {
     const step = state.steps.get(id);
     if (step?.status !== "failed") continue;
-    const reason = `${step.path} failed: ${step.error?.code ?? "STEP_FAILED"}: ${step.error?.message ?? ""}`;
-    return { path: step.path, reason };
+    return { path: step.path, reason: `${nameStep(step.path)} failed: ${describeError(step.error)}` };
   }
   for (const scope of state.scopes.values()) {
     const reason = describeStop(choice, scope);
@@ -200,17 +200,23 @@ function findFailure(choice: Choice): { readonly path: string; readonly reason: 
   return undefined;
 }
 
+/** That a step failed needs no code; any other tells more. */
+function describeError({ code = "STEP_FAILED", message = "" }: Partial<StepError> = {}): string {
+  // A place in a file follows on lines of its own.
+  return code === "STEP_FAILED" ? message : message.replace(/$|\n/, (end) => ` [${code}]${end}`);
+}
+
 function describeStop(choice: Choice, { path, data }: ScopeEntry): string | undefined {
   if (data.scope === "machine" && data.stuck !== undefined) {
     const decision = choice.state.decisions.findLast((candidate) => candidate.type === "no_route");
-    return `${path} cannot go on: ${data.stuck}${decision === undefined ? "" : `: ${decision.rationale}`}`;
+    return `${nameStep(path)} cannot continue: ${data.stuck}${decision === undefined ? "" : `: ${decision.rationale}`}`;
   }
   if ("fault" in data && data.fault !== undefined)
-    return `${path} cannot begin: ${data.fault.code}: ${data.fault.message}`;
+    return `${nameStep(path)} cannot start: ${describeError(data.fault)}`;
   if (data.scope === "workflow") return describeOutputFault(choice, path, data.root);
   if (data.scope !== "phase") return undefined;
-  if (data.judged === "rejected") return `${path} was rejected by its evaluation`;
-  return data.settled === "fail" ? `${path} was stopped for its confidence` : undefined;
+  if (data.judged === "rejected") return `${nameStep(path)} was rejected by its evaluation`;
+  return data.settled === "fail" ? `${nameStep(path)} was stopped for its confidence` : undefined;
 }
 
 /** A nested workflow whose root has ended stays open only when its output cannot be rendered. */
@@ -221,7 +227,7 @@ function describeOutputFault(choice: Choice, path: string, root: string): string
     root: childPath(path, node.children[0].name),
     templates: node.output,
   });
-  return "error" in rendered ? `the output of ${path} failed: ${rendered.error}` : undefined;
+  return "error" in rendered ? `the output of ${nameStep(path)} failed: ${rendered.error}` : undefined;
 }
 
 /** The picture of the task is written before it closes. */

@@ -129,7 +129,7 @@ async function checkChildren({ processes, environment }: Services): Promise<Omit
   const { stdout, exitCode } = await child.result;
   return stdout.toString("utf8") === "ok"
     ? { ok: true, text: "children start in groups of their own and end with their owner" }
-    : { ok: false, text: `a child ended with ${String(exitCode)} and said nothing` };
+    : { ok: false, text: `a child process exited with ${String(exitCode)} and printed nothing` };
 }
 
 async function checkTasks(services: Services): Promise<Omit<CheckView, "name">> {

@@ -5,7 +5,7 @@ import type { EventView } from "../../views/task-views.js";
 import { findTask } from "../../tasks/finding.js";
 import { openTask } from "../../tasks/reading.js";
 import type { Services } from "../../services/services.js";
-import { viewEvent } from "../../views/views.js";
+import { viewEvent } from "../../views/event-text.js";
 
 const POLL_MS = 500;
 

@@ -3,7 +3,8 @@ import type { JsonValue } from "../../../base/json.js";
 import type { EngineEvent, EventOf, FailureDisposition } from "../../../engine/model/events.js";
 import type { ValueRef } from "../../../engine/model/value-ref.js";
 import type { AttemptView, CallView, StepDetailView, SubstepView, TurnView } from "../../views/step-views.js";
-import { describeEvent, formatTime, viewFailure, viewUsage } from "../../views/views.js";
+import { describeEvent } from "../../views/event-text.js";
+import { formatTime, viewFailure, viewUsage } from "../../views/views.js";
 
 type Open<T> = { -readonly [K in keyof T]: T[K] };
 

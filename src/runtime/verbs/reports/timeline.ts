@@ -10,7 +10,8 @@ import type { TimelineMark, TimelineMarkKind, TimelineSpan, TimelineView } from 
 import { findTask } from "../../tasks/finding.js";
 import { openTask, whileOpen } from "../../tasks/reading.js";
 import type { Services } from "../../services/services.js";
-import { describeDecision, describeEvent, formatTime } from "../../views/views.js";
+import { describeDecision, describeEvent } from "../../views/event-text.js";
+import { formatTime } from "../../views/views.js";
 
 /** Errors: TASK_NOT_FOUND, those of reading. */
 export async function readTimeline(services: Services, reference: string): Promise<TimelineView> {

@@ -5,7 +5,7 @@ import type { JsonValue } from "../../../../src/base/json.js";
 import { LIMITS } from "../../../../src/base/limits.js";
 import type { ScopeDefinition } from "../../../../src/definition/model/workflow.js";
 import type { StepOutcome } from "../../../../src/engine/model/ports.js";
-import { describeEvent } from "../../../../src/runtime/views/views.js";
+import { describeEvent } from "../../../../src/runtime/views/event-text.js";
 import type { PerformRule } from "../../../support/hand-performer.js";
 import { RunnerRoom } from "../../../support/runner-room.js";
 import {
@@ -50,7 +50,7 @@ describe("steps added while the task runs", () => {
     const room = await started(dag("main", [step("start")]), walk);
     expect(startsOf(room)).toEqual(["main/start@1.1", "main/a@1.1", "main/b@1.1", "main/c@1.1"]);
     expect(room.output).toMatchObject({ outputs: { start: "start", a: "a", b: "b", c: "c" } });
-    expect(room.of("step_completed").map((event) => describeEvent(event))[0]).toContain("done, adds a, b");
+    expect(room.of("step_completed").map((event) => describeEvent(event))[0]).toContain(", adds a, b");
   });
 
   it.each([
