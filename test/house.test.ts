@@ -37,7 +37,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "transfer",
   ],
   mcp: ["base", "runtime"],
-  cli: ["base", "runtime", "mcp"],
+  dashboard: ["base", "runtime"],
+  cli: ["base", "runtime", "mcp", "dashboard"],
 };
 
 /**

@@ -136,6 +136,11 @@ export const ERROR_TABLE = {
   CHECKPOINT_AMBIGUOUS: entry(S.usage, "several checkpoints fit", "splashdown checkpoints list {task?}"),
   STEP_NOT_FOUND: entry(S.notFound, "no step of the task has that identity, path or name", "splashdown show {task}"),
   QUESTION_NOT_FOUND: entry(S.notFound, "no open question has that id", "splashdown show {task}"),
+  DASHBOARD_REFUSED: entry(
+    S.usage,
+    "the dashboard does not serve this request",
+    "open the address that this command prints: splashdown dashboard",
+  ),
   QUESTION_CLOSED: entry(S.usage, "the question has been answered already", "splashdown show {task}"),
   ANSWER_INVALID: entry(S.usage, "the answer is not one of the options", "splashdown show {task}"),
   ANSWER_NOT_ALLOWED: entry(

@@ -174,6 +174,10 @@ export const LIMITS = {
   mcpRowsMax: 50,
   mcpFailuresKeptMax: 100,
   mcpQuestionsToldMax: 1_000,
+  /** One body that the dashboard takes, its pages that look at the same time, and how long a request may take to come. */
+  dashboardBodyBytesMax: 1024 * 1024,
+  dashboardStreamsMax: 64,
+  dashboardRequestMs: 30_000,
   auditFileBytesMax: 1024 * 1024,
   controlFileBytesMax: 64 * 1024 * 1024,
 } as const;

@@ -8,6 +8,7 @@ import { registerAudit } from "./verbs/audit.js";
 import { registerCheckpoints, registerDebug } from "./verbs/checkpoints.js";
 import type { CliDeps } from "./terminal/deps.js";
 import { registerCompletion } from "./verbs/completion.js";
+import { registerDashboard } from "./verbs/dashboard.js";
 import { registerExplain } from "./verbs/explain.js";
 import { registerGraph } from "./verbs/graph.js";
 import { registerGuide } from "./verbs/guide.js";
@@ -85,6 +86,7 @@ export function createProgram(deps: CliDeps, version: string): Command {
   registerGraph(program, deps);
   registerInit(program, deps);
   registerMetrics(program, deps);
+  registerDashboard(program, deps);
   registerMcp(program, deps);
   registerStore(program, deps);
   registerTrust(program, deps);
@@ -103,7 +105,7 @@ export function createProgram(deps: CliDeps, version: string): Command {
 /** Titles of the help, each with its verbs in the order in which people come to need them. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Run and go on:": ["run", "resume", "recover", "fork"],
-  "Look:": ["list", "show", "logs", "attach", "events", "metrics", "graph"],
+  "Look:": ["list", "show", "logs", "attach", "events", "metrics", "graph", "dashboard"],
   "Speak to a task:": ["questions", "answer", "guide", "checkpoint", "pause", "stop"],
   "The past:": ["checkpoints", "debug"],
   "Keys, stores, who did what:": ["keys", "store", "trust", "audit"],

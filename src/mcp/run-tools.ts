@@ -5,7 +5,7 @@ import type { JsonObject } from "../base/json.js";
 import { canonicalJson } from "../base/json-encoding.js";
 import { LIMITS } from "../base/limits.js";
 import { computeKeyedName } from "../runtime/tasks/task-name.js";
-import type { StartOutcome } from "./starts.js";
+import type { StartOutcome } from "../runtime/platform/background-starts.js";
 import { isUnderWay, readStatus, STARTING, reportStatus } from "./task-status.js";
 import { ASKS, defineTool, RUNS, READS, TASK, text, type ToolContext, type Tool, type ToolAnswer } from "./tool.js";
 import { waitForTask } from "./waiting.js";

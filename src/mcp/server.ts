@@ -19,7 +19,7 @@ import { LineTransport } from "./line-transport.js";
 import { createQuestionTools } from "./question-tools.js";
 import { createReadingTools } from "./reading-tools.js";
 import { createRunTools } from "./run-tools.js";
-import { Starts, type Background } from "./starts.js";
+import { Starts, type Background } from "../runtime/platform/background-starts.js";
 import { SeenQuestions } from "./seen-questions.js";
 import type { ToolContext, Tool, ToolCall } from "./tool.js";
 import { answerSchema } from "./view-schema.js";

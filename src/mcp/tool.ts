@@ -8,7 +8,7 @@
 import type { Clock } from "../base/clock.js";
 import type { JsonObject } from "../base/json.js";
 import type { Splashdown } from "../runtime/contract.js";
-import type { Starts } from "./starts.js";
+import type { Starts } from "../runtime/platform/background-starts.js";
 import type { SeenQuestions } from "./seen-questions.js";
 
 /** What the tools of one server work with. */

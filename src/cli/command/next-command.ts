@@ -31,7 +31,7 @@ export const VERBS = [
     "pause",
   ] as const),
   ...(["stop", "checkpoints", "debug", "keys", "validate", "doctor", "config", "audit", "graph", "init"] as const),
-  ...(["metrics", "mcp", "store", "trust", "explain", "completion"] as const),
+  ...(["metrics", "dashboard", "mcp", "store", "trust", "explain", "completion"] as const),
 ];
 
 /** But for a help and the import of a bundle, which is done elsewhere. */

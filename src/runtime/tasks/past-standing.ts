@@ -20,7 +20,7 @@ import { measureTask } from "./task-size.js";
  */
 export async function viewTaskAt(services: Services, task: TaskStore, n: number): Promise<TaskView> {
   const opened = await services.audit.watch({ task, verb: "show" }, openTask(services, task));
-  await services.audit.note(opened, { event: "read", verb: "show", details: { at: n } });
+  await services.audit.note(opened, { event: "read", verb: "show", details: { past: true } });
   const cache: ScanCache = new Map();
   const last = (await readHistory({ ...opened, cache })).head?.n ?? 0;
   if (n > last)

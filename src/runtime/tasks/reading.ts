@@ -184,6 +184,7 @@ export function viewStanding(state: TaskState, status: string) {
     workflow: task?.definition.name,
     started_at: task === undefined ? undefined : formatTime(task.startedAtMs),
     last_event_at: state.position === 0 ? undefined : formatTime(state.atMs),
+    last_event: state.position,
     reason: status === "running" ? undefined : task?.reason,
     resume_at: task?.resumeAtMs === undefined ? undefined : formatTime(task.resumeAtMs),
     inputs: task?.inputs ?? {},

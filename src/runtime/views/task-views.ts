@@ -183,6 +183,8 @@ export interface TaskView extends TaskSummaryView {
   };
   /** The task as it stood right after this event; `of` is the number of its last event. Absent: as it stands now. */
   readonly as_of?: { readonly event: number; readonly of: number };
+  /** The number of the last event that the view tells of; 0 before the first. */
+  readonly last_event: number;
   readonly folder: string;
   readonly owner?: JsonObject;
   /** The command, or the program, that goes on; absent where an answer is needed first, or nothing is left to do. */

@@ -1,7 +1,7 @@
 /** Starts in the background: told in time or not, joined, and what their processes say when they fail. */
 import { describe, expect, it } from "vitest";
 import { LIMITS } from "../../../src/base/limits.js";
-import { Starts, type Background } from "../../../src/mcp/starts.js";
+import { Starts, type Background } from "../../../src/runtime/platform/background-starts.js";
 import { FakeClock } from "../../support/fake-clock.js";
 
 type Outcome = Awaited<ReturnType<Background["start"]>>;

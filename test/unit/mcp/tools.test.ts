@@ -5,7 +5,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { describe, expect, it } from "vitest";
 import { LIMITS } from "../../../src/base/limits.js";
-import type { Background } from "../../../src/mcp/starts.js";
+import type { Background } from "../../../src/runtime/platform/background-starts.js";
 import type { Splashdown } from "../../../src/runtime/contract.js";
 import { createEnvironment } from "../../../src/runtime/platform/environment.js";
 import { openSplashdown } from "../../../src/runtime/open.js";

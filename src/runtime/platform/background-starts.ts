@@ -5,10 +5,10 @@
  * store. So nothing of what is kept here is needed by another server; it is for answers within a second, and to tell of a
  * start that failed after that.
  */
-import type { Clock } from "../base/clock.js";
-import { errorCodeOf, messageOf, SplashdownError } from "../base/errors.js";
-import { isJsonObject, parseJsonObject } from "../base/json.js";
-import { LIMITS } from "../base/limits.js";
+import type { Clock } from "../../base/clock.js";
+import { errorCodeOf, messageOf, SplashdownError } from "../../base/errors.js";
+import { isJsonObject, parseJsonObject } from "../../base/json.js";
+import { LIMITS } from "../../base/limits.js";
 
 /** Starts the program again in the background. */
 export interface Background {
