@@ -204,7 +204,11 @@ function readTarget(target = "/"): URL {
 
 /** Statuses of the protocol by the statuses that a command ends with. */
 const STATUS_BY_EXIT: Readonly<Record<number, number>> = { 2: 400, 10: 404, 11: 409, 12: 423, 13: 422, 15: 422 };
-const STATUS_BY_CODE: Partial<Readonly<Record<ErrorCode, number>>> = { QUESTION_CLOSED: 409, VALUE_TOO_LARGE: 413 };
+const STATUS_BY_CODE: Partial<Readonly<Record<ErrorCode, number>>> = {
+  QUESTION_CLOSED: 409,
+  VALUE_TOO_LARGE: 413,
+  VALUE_UNSUPPORTED: 400,
+};
 
 function statusOf(code: ErrorCode): number {
   return STATUS_BY_CODE[code] ?? STATUS_BY_EXIT[ERROR_TABLE[code].exitStatus] ?? 500;

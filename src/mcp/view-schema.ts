@@ -7,7 +7,7 @@ const PART = /^(?:parts\.schema\.json)?#\/\$defs\/(\w+)$/;
 /** What `--json` of a verb prints. */
 export function viewSchema(name: string): JsonObject {
   const { $schema: _schema, $id: _id, title: _title, ...schema } = loadView(name);
-  return schema;
+  return withoutLeftOut(schema);
 }
 
 /** A part that several answers share. */
@@ -67,8 +67,8 @@ function adopt(schema: JsonValue, parts: Record<string, JsonValue>): JsonValue {
   return { ...schema, $ref: `#/$defs/${part}` };
 }
 
-/** Fields that the tools do not offer (see server.ts). */
-const LEFT_OUT: ReadonlySet<string> = new Set(["spent"]);
+/** Fields that the tools do not offer (see server.ts), or never give. */
+const LEFT_OUT: ReadonlySet<string> = new Set(["spent", "as_of"]);
 
 function withoutLeftOut(schema: JsonObject): JsonObject {
   const { properties } = schema;
