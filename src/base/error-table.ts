@@ -99,7 +99,6 @@ export const ERROR_TABLE = {
     "a template names something that does not exist or exceeds its limits",
     "splashdown validate {file}",
   ),
-
   TASK_NOT_FOUND: entry(S.notFound, "no task has that name, id or workflow name", "splashdown list"),
   TASK_AMBIGUOUS: entry(S.usage, "several tasks fit; an acting verb needs one", "splashdown list"),
   TASK_NAME_INVALID: entry(
@@ -136,11 +135,7 @@ export const ERROR_TABLE = {
   CHECKPOINT_AMBIGUOUS: entry(S.usage, "several checkpoints fit", "splashdown checkpoints list {task?}"),
   STEP_NOT_FOUND: entry(S.notFound, "no step of the task has that identity, path or name", "splashdown show {task}"),
   QUESTION_NOT_FOUND: entry(S.notFound, "no open question has that id", "splashdown show {task}"),
-  DASHBOARD_REFUSED: entry(
-    S.usage,
-    "the dashboard does not serve this request",
-    "open the address that this command prints: splashdown dashboard",
-  ),
+  DASHBOARD_REFUSED: entry(S.usage, "the dashboard does not serve this request", "splashdown dashboard"),
   QUESTION_CLOSED: entry(S.usage, "the question has been answered already", "splashdown show {task}"),
   ANSWER_INVALID: entry(S.usage, "the answer is not one of the options", "splashdown show {task}"),
   ANSWER_NOT_ALLOWED: entry(

@@ -130,7 +130,7 @@ class Desk {
     const asset = assets.get(path) ?? (path.includes(".") ? undefined : assets.get(INDEX));
     if (asset === undefined)
       return this.#refuse(response, { status: 404, code: "DASHBOARD_REFUSED", message: `there is no ${path}` });
-    const isPacked = /\bgzip\b/.test(String(request.headers["accept-encoding"] ?? ""));
+    const isPacked = /\bgzip\b/.test(request.headers["accept-encoding"] ?? "");
     response.writeHead(200, {
       "content-type": asset.type,
       vary: "accept-encoding",

@@ -46,7 +46,7 @@ export class Viewer {
 
   #flush(): void {
     this.#isFull = false;
-    for (const [kind, message] of [...this.#waiting]) {
+    for (const [kind, message] of this.#waiting) {
       if (this.#isFull) return;
       this.#waiting.delete(kind);
       this.#write(kind, message);

@@ -67,7 +67,8 @@ async function runDashboard(
   await withSplashdown(call, async (context) => {
     const { splashdown, options, deps } = context;
     const { settings } = await splashdown.config();
-    const store = hidePassword(String(settings.find(({ key }) => key === "store")?.value ?? options.store ?? ""));
+    const configured = settings.find(({ key }) => key === "store")?.value;
+    const store = hidePassword(typeof configured === "string" ? configured : (options.store ?? ""));
     const known = flags.open === true ? await findRunning(store) : undefined;
     if (known !== undefined) {
       context.print({ url: known }, ({ url }) => `a dashboard runs already: ${url}`);
