@@ -53,7 +53,8 @@ const MAY_IMPORT_WITHIN: Readonly<Record<string, Readonly<Record<string, readonl
     settings: ["faults", "reading", "model"],
     templates: ["faults", "reading", "model"],
     validate: ["faults", "reading", "model", "settings", "templates"],
-    compile: ["faults", "reading", "model", "settings", "templates", "validate"],
+    kinds: ["faults", "reading", "model"],
+    compile: ["faults", "reading", "model", "settings", "templates", "validate", "kinds"],
     ".": ["faults", "reading", "model", "settings", "validate", "compile"],
   },
   engine: {

@@ -1,7 +1,6 @@
 /** One function per step kind behind the engine's port. */
 import { assert } from "../base/errors.js";
 import type { StepKind } from "../definition/model/step.js";
-import { isPerformed } from "../engine/model/lookup.js";
 import type { Performer, StepOutcome, StepSink, StepWork } from "../engine/model/ports.js";
 import { performCli } from "./installed-agents/cli-step.js";
 import { performCommand } from "./commands/command.js";
@@ -25,10 +24,8 @@ interface AttemptEnds {
 
 type PerformKind = (deps: PerformerDeps, work: StepWork, attempt: AttemptEnds) => Promise<StepOutcome>;
 
-type PerformedKind = Exclude<StepKind, "wait" | "human_gate" | "questions" | "terminate">;
-
-/** Of the other kinds the engine takes care itself. */
-const PERFORM: Readonly<Record<PerformedKind, PerformKind>> = {
+/** Kinds that `endedBy: "performer"` says of (definition/kinds); the engine handles the rest. */
+const PERFORM: Readonly<Partial<Record<StepKind, PerformKind>>> = {
   command: performCommand,
   script: performScript,
   function: performFunction,
@@ -51,10 +48,11 @@ export function createPerformer(deps: PerformerDeps): Performer {
 async function perform(deps: PerformerDeps, work: StepWork, attempt: AttemptEnds): Promise<StepOutcome> {
   try {
     const { kind } = work.definition;
-    assert(isPerformed(kind), `a step of kind ${kind} was to be performed`);
+    const performKind = PERFORM[kind];
+    assert(performKind !== undefined, `a step of kind ${kind} was to be performed`);
     await requireUsableSchema(deps, work);
     // What a set step gives is stored: a secret must not be in it.
-    return await PERFORM[kind as PerformedKind](deps, kind === "set" ? work : fillSecrets(deps, work), attempt);
+    return await performKind(deps, kind === "set" ? work : fillSecrets(deps, work), attempt);
   } catch (error) {
     if (isEndOfRun(error)) throw error;
     return outcomeOfError(error);

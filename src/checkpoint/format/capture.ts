@@ -15,6 +15,7 @@ import { encodeJsonPieces } from "../../base/json-pieces.js";
 import type { Decision } from "../../engine/model/decision.js";
 import { findDecisionFault } from "../../engine/model/effect-codec.js";
 import type { EventOf } from "../../engine/model/events.js";
+import { isAgent } from "../../engine/model/lookup.js";
 import type { ValueRef, SavedFile } from "../../engine/model/value-ref.js";
 import { captureState, type CapturedState, encodeCaptured } from "../../engine/model/state-codec.js";
 import type { EvaluationEntry, PhaseEntry, StepEntry, TaskEntry, TaskState } from "../../engine/model/state.js";
@@ -163,7 +164,7 @@ function* describeAgents(taken: SnapshotCapture): Generator<readonly [string, Ch
 function listSpecialists(steps: readonly StepEntry[]): Iterable<{ step: StepEntry; iterations: number }> {
   const byPath = new Map<string, { step: StepEntry; iterations: number }>();
   for (const step of steps) {
-    if (step.kind === "scorer" || step.kind === "set" || step.kind === "wait") continue;
+    if (!isAgent(step.kind)) continue;
     byPath.set(step.path, { step, iterations: (byPath.get(step.path)?.iterations ?? 0) + 1 });
   }
   return byPath.values();

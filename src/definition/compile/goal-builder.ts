@@ -1,11 +1,11 @@
 /** Builds what a workflow with a goal has instead of phases, and the merging of results: model steps of the root itself. */
+import { MODEL } from "../kinds/model.js";
 import type { JsonObject } from "../../base/json.js";
 import type { Plan, WorkflowFile } from "../../schema/generated/workflow.js";
-import type { BuildContext } from "./build-context.js";
+import type { BuildContext } from "../kinds/build-context.js";
 import {
   ATLAS_NAME,
   CONSOLIDATE_NAME,
-  EFFECTS,
   PLAN_NAME,
   PLAN_PHASES_MAX,
   PLAN_SPECIALISTS_MAX,
@@ -13,8 +13,8 @@ import {
 } from "../model/defaults.js";
 import { fingerprintStep } from "../model/fingerprint.js";
 import type { ConsolidationRule, PlanRule } from "../model/goal-rules.js";
-import { buildModelOptions } from "./model-options.js";
-import { buildRetry, omitUndefined } from "./step-fields.js";
+import { buildModelOptions } from "../kinds/model-options.js";
+import { buildRetry, omitUndefined } from "../kinds/step-fields.js";
 import type { ModelStep, PlannerRule } from "../model/step.js";
 
 /** What a person is told where the file names no words of its own. */
@@ -114,7 +114,7 @@ function buildOwnStep(
     path: `${parent}/${own.name}`,
     dependsOn: [],
     routes: [],
-    effects: EFFECTS.model,
+    effects: MODEL.effects,
     retry: buildRetry(undefined),
     criticality: "standard",
     risky: false,

@@ -1,6 +1,6 @@
 /** Builds the hooks of a workflow: texts that are told, and steps that run outside the result. */
 import type { Hook, Step, WorkflowHeader } from "../../schema/generated/workflow.js";
-import type { BuildContext } from "./build-context.js";
+import type { BuildContext } from "../kinds/build-context.js";
 import { HOOKS_NAME, ROOT_NAME } from "../model/defaults.js";
 import { buildStep } from "./step-builder.js";
 import { HOOK_NAMES, type HookDefinition, type HookName, type HooksDefinition } from "../model/hooks.js";

@@ -1,10 +1,10 @@
 /** Builds a step that is another workflow: the loaded file, put where the step stands. */
 import type { JsonValue } from "../../base/json.js";
 import type { Step } from "../../schema/generated/workflow.js";
-import type { NodeSite } from "./build-context.js";
+import type { NodeSite } from "../kinds/build-context.js";
 import type { HooksDefinition } from "../model/hooks.js";
 import { findNearest } from "../faults/nearest.js";
-import { omitUndefined } from "./step-fields.js";
+import { omitUndefined } from "../kinds/step-fields.js";
 import type { ScopeFrame } from "./scope-frame.js";
 import { nestSource } from "../templates/template-places.js";
 import type { LoadedWorkflow } from "../model/loaded-workflow.js";

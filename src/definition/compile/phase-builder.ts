@@ -1,11 +1,11 @@
 /** Builds a phase: specialists, evaluation with its scorers, confidence, and what happens when it is low. */
+import { SCORER } from "../kinds/scorer.js";
 import type { JsonObject } from "../../base/json.js";
 import type { Evaluation, Phase, Scorer, Step } from "../../schema/generated/workflow.js";
-import type { NodeSite } from "./build-context.js";
+import type { NodeSite } from "../kinds/build-context.js";
 import {
   APPROVE,
   BANDS,
-  EFFECTS,
   EVALUATE_NAME,
   EVALUATION_ITERATIONS,
   MAX_CONCURRENT,
@@ -15,12 +15,12 @@ import {
   WEIGHT_OTHER,
   WEIGHTS,
 } from "../model/defaults.js";
-import { endpointOf } from "./model-options.js";
+import { endpointOf } from "../kinds/model-options.js";
 import type { FaultPath } from "../faults/fault.js";
 import { fingerprintStep } from "../model/fingerprint.js";
 import { buildOrchestrator } from "./goal-builder.js";
 import { findNearest } from "../faults/nearest.js";
-import { buildRetry, listCommand, omitUndefined, optionalMs, textMap } from "./step-fields.js";
+import { buildRetry, listCommand, omitUndefined, optionalMs, textMap } from "../kinds/step-fields.js";
 import { buildJoints, buildStep } from "./step-builder.js";
 import { findKind, isGroupKind } from "./step-kinds.js";
 import type { ConfidenceRule, EvaluationDefinition } from "../model/phase-rules.js";
@@ -246,7 +246,7 @@ function buildScorer(
     dependsOn: [],
     routes: [],
     input: {},
-    effects: scorer.effects ?? EFFECTS.set,
+    effects: scorer.effects ?? SCORER.effects,
     ...(scorer.on_unknown === undefined ? {} : { onUnknown: scorer.on_unknown }),
     retry: buildRetry(scorer.retry),
     ...optionalMs("timeoutMs", scorer.timeout),

@@ -7,8 +7,8 @@
  */
 import { isJsonObject } from "../../base/json.js";
 import type { Context, Step } from "../../schema/generated/workflow.js";
-import type { NodeSite } from "./build-context.js";
-import { omitUndefined } from "./step-fields.js";
+import type { NodeSite } from "../kinds/build-context.js";
+import { omitUndefined } from "../kinds/step-fields.js";
 import type { ContextRule, StepReference } from "../model/values.js";
 
 const PARTS = new Set(["output", "outputs", "errors", "count"]);

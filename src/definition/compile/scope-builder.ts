@@ -1,11 +1,11 @@
 /** Builds scopes: phases in order, steps with depends_on, agents with routes, groups side by side; nested as written. */
 import type { ForEachGroup, ParallelGroup, Phase, Step } from "../../schema/generated/workflow.js";
-import type { NodeSite } from "./build-context.js";
+import type { NodeSite } from "../kinds/build-context.js";
 import { MAX_CONCURRENT } from "../model/defaults.js";
 import { findNearest } from "../faults/nearest.js";
 import { buildNested } from "./nested-builder.js";
 import { buildPhase, placeSpecialists } from "./phase-builder.js";
-import { omitUndefined } from "./step-fields.js";
+import { omitUndefined } from "../kinds/step-fields.js";
 import { buildJoints, buildRoutes, buildStep } from "./step-builder.js";
 import { findKind, isGroupKind, type GroupKind } from "./step-kinds.js";
 import type {

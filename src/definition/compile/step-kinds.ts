@@ -1,17 +1,15 @@
 /**
- * Which kind a step is, and what each kind may say.
- *
- * A kind is added here: its row in `KEYS`, its way to be recognised in `SIGNS` or `TYPES`, then its branch in
- * step-builder.ts.
+ * Which kind of node a step of a file is, and which keys it may have. Kinds of steps say so themselves (kinds/kind.ts);
+ * those that hold other steps stand here.
  */
 import type { Step } from "../../schema/generated/workflow.js";
 import type { FaultList, FaultPath } from "../faults/fault.js";
 import { findNearest } from "../faults/nearest.js";
-import type { StepKind } from "../model/step.js";
+import type { FileKind, StepKey } from "../kinds/kind.js";
+import { FILE_KINDS, type LeafKind } from "../kinds/table.js";
 
 export type GroupKind = "dag" | "machine" | "parallel" | "phases" | "for_each" | "workflow";
-export type NodeKind = Exclude<StepKind, "scorer"> | GroupKind;
-type StepKey = keyof Step;
+export type NodeKind = LeafKind | GroupKind;
 
 const GROUPS: ReadonlySet<string> = new Set<GroupKind>([
   "dag",
@@ -28,51 +26,8 @@ export function isGroupKind(kind: NodeKind): kind is GroupKind {
 }
 
 /** Keys that only some kinds may have; all other keys of a step are for every kind. */
-const KEYS: Readonly<Record<NodeKind, readonly StepKey[]>> = {
-  command: ["command", "args", "env", "environment", "working_dir", "folder", "stdin", "probe"],
-  script: ["command", "args", "env", "environment", "working_dir", "folder", "stdin", "probe"],
-  function: ["function", "probe"],
-  model: [
-    ...([
-      "provider",
-      "model",
-      "system_prompt",
-      "prompt",
-      "briefing",
-      "tools",
-      "output_mode",
-      "context_tier",
-      "session_key",
-      "reasoning",
-      "temperature",
-      "max_tokens",
-      "fallback",
-    ] as const),
-    ...([
-      "skills",
-      "plugins",
-      "max_session_seconds",
-      "max_agent_iterations",
-      "working_dir",
-      "dialog",
-      "validator",
-      "sandbox",
-    ] as const),
-  ],
-  cli: [
-    ...(["cli", "session", "model", "system_prompt", "prompt", "briefing", "args", "env", "environment"] as const),
-    ...(["working_dir", "folder", "probe"] as const),
-  ],
-  set: ["value", "values", "output_type"],
-  wait: ["duration", "reason"],
-  human_gate: ["prompt", "options", "default", "on_timeout"],
-  questions: [
-    ...(["prompt", "questions", "source", "allow_back", "allow_skip", "allow_skip_all", "allow_abort"] as const),
-    ...(["abort_route", "on_timeout"] as const),
-  ],
-  terminate: ["status", "reason", "output_template"],
-  http: ["url", "method", "query", "headers", "body", "fail_on_status"],
-  mcp: ["server", "tool"],
+const KEYS: Readonly<Record<string, readonly StepKey[]>> = {
+  ...Object.fromEntries(Object.entries(FILE_KINDS).map(([kind, { keys }]) => [kind, keys])),
   dag: ["steps", "failure_mode", "max_concurrent"],
   machine: ["agents", "entry_point"],
   parallel: ["parallel", "failure_mode", "max_concurrent"],
@@ -83,28 +38,13 @@ const KEYS: Readonly<Record<NodeKind, readonly StepKey[]>> = {
 
 const OWNED = new Set<string>(Object.values(KEYS).flat());
 
+const LEAVES = Object.entries(FILE_KINDS) as [LeafKind, FileKind][];
+
 /** Values of `type`. */
-const TYPES: Readonly<Record<string, NodeKind>> = {
-  agent: "model",
-  model: "model",
-  cli: "cli",
-  command: "command",
-  script: "script",
-  function: "function",
-  set: "set",
-  wait: "wait",
-  human_gate: "human_gate",
-  questions: "questions",
-  terminate: "terminate",
-  http: "http",
-  mcp: "mcp",
-  dag: "dag",
-  machine: "machine",
-  parallel: "parallel",
-  phases: "phases",
-  for_each: "for_each",
-  workflow: "workflow",
-};
+const TYPES: Readonly<Record<string, NodeKind>> = Object.fromEntries([
+  ...LEAVES.flatMap(([kind, { types }]) => types.map((type) => [type, kind])),
+  ...[...GROUPS].map((kind) => [kind, kind]),
+]) as Record<string, NodeKind>;
 
 /** Without `type`, the first key that is there tells the kind. */
 const SIGNS: readonly (readonly [StepKey, NodeKind])[] = [
@@ -114,22 +54,7 @@ const SIGNS: readonly (readonly [StepKey, NodeKind])[] = [
   ["agents", "machine"],
   ["parallel", "parallel"],
   ["phases", "phases"],
-  ["options", "human_gate"],
-  ["questions", "questions"],
-  ["url", "http"],
-  ["server", "mcp"],
-  ["tool", "mcp"],
-  ["status", "terminate"],
-  ["function", "function"],
-  ["command", "command"],
-  ["cli", "cli"],
-  ["value", "set"],
-  ["values", "set"],
-  ["duration", "wait"],
-  ["prompt", "model"],
-  ["system_prompt", "model"],
-  ["model", "model"],
-  ["provider", "model"],
+  ...LEAVES.flatMap(([kind, { signs }]) => signs.map((sign): [StepKey, NodeKind] => [sign, kind])),
 ];
 
 export interface KindQuestion {
@@ -178,15 +103,8 @@ function findBySign({ step, path, isRouted, faults }: KindQuestion): NodeKind | 
   return undefined;
 }
 
-/** Kinds whose result has one form. Source: CONDUCTOR-YAML 1.4, 1.9. */
-const FORMS: Readonly<Partial<Record<NodeKind, string>>> = {
-  wait: "waited_seconds",
-  terminate: "nothing, or output_template in place of the workflow's output",
-  questions: "answers, items and outcome",
-};
-
 function refuseOutput({ step, path, faults }: KindQuestion, kind: NodeKind): void {
-  const form = FORMS[kind];
+  const form = isGroupKind(kind) ? undefined : (FILE_KINDS[kind] as FileKind).resultForm;
   if (step.output !== undefined && form !== undefined)
     faults.add({
       code: "misplaced_key",

@@ -1,7 +1,7 @@
 /** Builds the normalised definition from a file whose shape has been checked, and checks what a schema cannot. */
 import type { JsonObject, JsonValue } from "../../base/json.js";
 import type { Limits, WorkflowFile, WorkflowHeader } from "../../schema/generated/workflow.js";
-import type { BuildContext, NodeSite } from "./build-context.js";
+import type { BuildContext, NodeSite } from "../kinds/build-context.js";
 import {
   BRIEFING_TOKENS,
   ITERATIONS_OF_ROUTES,
@@ -12,7 +12,7 @@ import {
   ROOT_NAME,
 } from "../model/defaults.js";
 import type { FaultList } from "../faults/fault.js";
-import { buildTools } from "./tool-builder.js";
+import { buildTools } from "../kinds/tool-builder.js";
 import { fingerprintWorkflow } from "../model/fingerprint.js";
 import { buildHooks } from "./hook-builder.js";
 import { buildConsolidation, buildPlan } from "./goal-builder.js";
@@ -23,7 +23,7 @@ import { checkGates } from "../validate/gate-check.js";
 import { checkOrder } from "../validate/order-check.js";
 import { checkProviders } from "../settings/provider-check.js";
 import { buildContextRule } from "./references.js";
-import { omitUndefined, parseDurationMs } from "./step-fields.js";
+import { omitUndefined, parseDurationMs } from "../kinds/step-fields.js";
 import { checkReferences } from "../validate/reference-check.js";
 import { buildAll, buildMachine, buildPhases, frameOf } from "./scope-builder.js";
 import { mergeAnswers } from "./nested-builder.js";

@@ -1,7 +1,6 @@
 /** Every default of the workflow language, in one place. Source: DESIGN sections 3, 5; CONDUCTOR-YAML 1.2, 1.4. */
 import type { ConfidenceBands } from "./phase-rules.js";
-import type { StepKind } from "./step.js";
-import type { Effects, RetryPolicy } from "./values.js";
+import type { RetryPolicy } from "./values.js";
 
 export const BANDS: ConfidenceBands = { proceed: 0.85, flag: 0.75, spawnOne: 0.65, spawnSeveral: 0.5 };
 export const SPAWN_MAX = 3;
@@ -44,26 +43,6 @@ export const ITERATIONS_OTHERWISE = 100_000;
 /** Provider of Conductor's files, and of ours where none is named. */
 export const PROVIDER_OF_ROUTES = "copilot";
 export const PROVIDER_OTHERWISE = "default";
-
-/** What a second run of a step of a kind would do when it does not say. */
-export const EFFECTS: Readonly<Record<Exclude<StepKind, "scorer">, Effects>> = {
-  human_gate: "none",
-  questions: "none",
-  terminate: "none",
-  http: "external",
-  // What the tool may do is known, and recorded, with its call.
-  mcp: "none",
-  command: "external",
-  script: "external",
-  function: "external",
-  model: "none",
-  cli: "external",
-  set: "none",
-  wait: "none",
-};
-
-/** Requests that only read; what others do is external until the file says otherwise. */
-export const READING_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /** Name of the root scope: constant, so that paths survive a renamed workflow. */
 export const ROOT_NAME = "main";

@@ -8,6 +8,7 @@
 import { assert, SplashdownError } from "../../base/errors.js";
 import type { StepId } from "../../base/ids.js";
 import type { JsonObject } from "../../base/json.js";
+import { kindOf } from "../../definition/kinds/table.js";
 import type { HooksDefinition } from "../../definition/model/hooks.js";
 import { ATLAS_NAME, CONSOLIDATE_NAME, HOOKS_NAME, PLAN_NAME } from "../../definition/model/defaults.js";
 import type {
@@ -207,20 +208,20 @@ export function isHook(path: string): boolean {
   return path.includes(`/${HOOKS_NAME}/`);
 }
 
-/** Kinds that are nobody's work: a time, a person or the engine itself ends them. */
-const NOT_PERFORMED: ReadonlySet<StepKind> = new Set<StepKind>(["wait", "human_gate", "questions", "terminate"]);
-
-/** Kinds that may have acted as soon as they are intended; of a child it is known whether it was let go. */
-const ACTS_AT_ONCE: ReadonlySet<StepKind> = new Set<StepKind>(["function", "http"]);
-
 /** True when an attempt without an end may have acted on the world. */
 export function mayHaveBegun({ kind, process, held }: Pick<StepEntry, "kind" | "process" | "held">): boolean {
-  return held !== true && (process !== undefined || ACTS_AT_ONCE.has(kind));
+  return held !== true && (process !== undefined || kindOf(kind).actsAtOnce === true);
+}
+
+/** True for what people look at as an agent: not what only computes, judges or lets time pass. */
+export function isAgent(kind: StepKind): boolean {
+  const { isWork, endedBy } = kindOf(kind);
+  return isWork === true || endedBy === "person" || endedBy === "engine";
 }
 
 /** True where a performer carries the step out. */
 export function isPerformed(kind: StepKind): boolean {
-  return !NOT_PERFORMED.has(kind);
+  return kindOf(kind).endedBy === "performer";
 }
 
 export interface PlacedWorkflow {

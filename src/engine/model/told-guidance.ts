@@ -1,14 +1,13 @@
 /** Which of what people said concerns a step, and which steps were told of it. */
 import type { Guidance } from "./guidance-given.js";
-import type { StepKind, StepDefinition } from "../../definition/model/step.js";
+import { kindOf } from "../../definition/kinds/table.js";
+import type { StepDefinition } from "../../definition/model/step.js";
 import type { TaskState } from "./state.js";
 import type { StepId } from "../../base/ids.js";
 import { definitionPathOf } from "./identity.js";
 
-const TOLD: ReadonlySet<StepKind> = new Set<StepKind>(["model", "cli", "command", "function"]);
-
 export function isToldGuidance({ kind }: Pick<StepDefinition, "kind">): boolean {
-  return TOLD.has(kind);
+  return kindOf(kind).isToldGuidance === true;
 }
 
 /** What was said that concerns a step, oldest first. Later lists begin with earlier ones. */

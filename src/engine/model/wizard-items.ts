@@ -1,7 +1,7 @@
 /** Reads the questions that an earlier step gave for a wizard. */
 import type { SplashdownError } from "../../base/errors.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
-import { buildItem } from "../../definition/compile/human-steps.js";
+import { buildItem } from "../../definition/kinds/questions.js";
 import type { WizardItem } from "../../definition/model/step.js";
 
 /** Where the items come from, and how they are refused. */

@@ -11,6 +11,7 @@
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import { createValueFailure, listReferences, type TemplateLookup } from "../../definition/templates/templates.js";
+import { kindOf } from "../../definition/kinds/table.js";
 import type { StepDefinition } from "../../definition/model/step.js";
 import type { ContextRule, StepReference } from "../../definition/model/values.js";
 import { loadValue, type Choice } from "../model/choice.js";
@@ -33,13 +34,12 @@ export const CHARACTERS_PER_TOKEN = 4;
 const CUT_MARK = "… (cut)";
 /** Members of these run side by side and do not see each other. */
 const GROUPS = new Set(["parallel", "for_each"]);
-/** Kinds that see everything, whatever the mode. */
-const UNLIMITED = new Set(["human_gate", "questions", "terminate", "scorer"]);
 
 /** The view of a step; `undefined` when it sees everything. Errors: TEMPLATE_FAILED when a reference leads nowhere. */
 export function createContextView(choice: Choice, path: string, node: StepDefinition): ContextView | undefined {
   const rule = findWorkflow(choice.state, path)?.node.context ?? requireTask(choice.state).definition.context;
-  if (UNLIMITED.has(node.kind) || (rule.mode === "accumulate" && rule.tokensMax === undefined)) return undefined;
+  const isLimited = kindOf(node.kind).seesEverything !== true;
+  if (!isLimited || (rule.mode === "accumulate" && rule.tokensMax === undefined)) return undefined;
   const hidden = new Map<string, string>();
   const fit = rule.tokensMax === undefined ? undefined : fitOutputs(choice, { path, node }, rule);
   const newest = rule.mode === "last_only" ? (listSeen(choice, path).at(-1)?.path ?? "") : undefined;

@@ -12,6 +12,7 @@ import { createUuid, type CheckpointId } from "../../base/ids.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import type { Choice } from "../model/choice.js";
 import type { EngineEvent, EventOf, Trigger } from "../model/events.js";
+import { kindOf } from "../../definition/kinds/table.js";
 import type { NodeDefinition } from "../../definition/model/workflow.js";
 import { nameOfPath, parentPathOf } from "../model/identity.js";
 import { findPlace, isHook, ownPhaseNumber, requireTask, computeElapsedMs } from "../model/lookup.js";
@@ -23,7 +24,6 @@ const MEMORY_INTERVAL_MS = 60_000;
 const BY_HAND = new Set<Trigger>(["user_requested", "debug_breakpoint", "before_risky_operation", "shutdown"]);
 /** The seed's `manual_triggers` may name these, `automatic_triggers` the others. */
 const MANUAL = new Set<Trigger>(["user_requested", "debug_breakpoint", "before_risky_operation"]);
-const SPECIALIST_KINDS = new Set(["command", "script", "function", "model", "cli", "http", "mcp"]);
 
 /** Decision types that mean a threshold of confidence was crossed. */
 export const CONFIDENCE_DECISIONS = new Set([
@@ -175,7 +175,7 @@ function requestAfterStep(choice: Choice, event: EventOf<"step_completed">): Che
       metadata: { ...wished, ...metadata, ...elapsed },
     };
   }
-  return SPECIALIST_KINDS.has(step.kind) ? { trigger: "specialist_finished", phase, metadata } : undefined;
+  return kindOf(step.kind).isWork === true ? { trigger: "specialist_finished", phase, metadata } : undefined;
 }
 
 /** The layer of a step in its DAG, from 0: one more than the deepest of what it depends on. Source: seed 001. */

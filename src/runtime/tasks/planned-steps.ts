@@ -1,6 +1,6 @@
 /** Every step that a workflow may run: those of the file, and those in which a model plans, judges, chooses or merges. */
 import type { HookName, HooksDefinition } from "../../definition/model/hooks.js";
-import { omitUndefined } from "../../definition/compile/step-fields.js";
+import { omitUndefined } from "../../definition/kinds/step-fields.js";
 import type { NodeDefinition, ScopeDefinition, WorkflowDefinition } from "../../definition/model/workflow.js";
 import type { StepDefinition } from "../../definition/model/step.js";
 

@@ -12,7 +12,7 @@ import { loadWorkflow, type WorkflowSource } from "../../definition/loader.js";
 import type { EffectiveSettings } from "../../definition/settings/settings.js";
 import { initTemplates } from "../../definition/templates/templates.js";
 import type { LoadedWorkflow } from "../../definition/model/loaded-workflow.js";
-import { omitUndefined } from "../../definition/compile/step-fields.js";
+import { omitUndefined } from "../../definition/kinds/step-fields.js";
 import type { NodeDefinition, WorkflowDefinition } from "../../definition/model/workflow.js";
 import type { StepDefinition } from "../../definition/model/step.js";
 import type { TaskEntry } from "../../engine/model/state.js";

@@ -1,6 +1,7 @@
 /** `run --dry-run`: what a run would do, from the checked file, its inputs and today's settings. Nothing is made. */
 import type { JsonObject } from "../../base/json.js";
-import { omitUndefined } from "../../definition/compile/step-fields.js";
+import { omitUndefined } from "../../definition/kinds/step-fields.js";
+import { kindOf } from "../../definition/kinds/table.js";
 import type { PlannerRule } from "../../definition/model/step.js";
 import { chooseProvider } from "../../definition/settings/provider-map.js";
 import type { LimitsDefinition, NodeDefinition } from "../../definition/model/workflow.js";
@@ -10,14 +11,12 @@ import type { Services } from "../services/services.js";
 import { prepareWorkflow } from "../tasks/workflow-loading.js";
 import { listPlannedSteps, type PlannedStep } from "../tasks/planned-steps.js";
 
-/** Kinds that wait for a person. */
-const GATES = new Set(["human_gate", "questions"]);
-
 /** Errors: those of a run before it begins: WORKFLOW_NOT_FOUND, WORKFLOW_INVALID, INPUT_INVALID, SETTING_INVALID. */
 export async function planRun(services: Services, options: RunOptions): Promise<DryRunView> {
   const { workflow, inputs } = await prepareWorkflow(services, options);
   const { definition, notes } = workflow;
-  const steps = listPlannedSteps(definition).map((planned) => viewStep(services, planned));
+  const planned = listPlannedSteps(definition);
+  const steps = planned.map((one) => viewStep(services, one));
   const goal = viewGoal(services, definition.root);
   const view = {
     dry_run: true,
@@ -26,7 +25,7 @@ export async function planRun(services: Services, options: RunOptions): Promise<
     inputs,
     steps,
     ...(goal === undefined ? {} : { goal }),
-    gates: steps.filter(({ kind }) => GATES.has(kind)).map(({ step }) => step),
+    gates: planned.filter(({ step }) => kindOf(step.kind).endedBy === "person").map(({ step }) => step.path),
     limits: viewLimits(definition.limits),
     notes,
   } as const;

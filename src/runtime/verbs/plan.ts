@@ -1,4 +1,5 @@
 /** What going on with a task would do: done, to run, to run again and why, unknown, changed. Pure. */
+import { kindOf } from "../../definition/kinds/table.js";
 import type { LoadedWorkflow } from "../../definition/model/loaded-workflow.js";
 import { ATLAS_NAME, EVALUATE_NAME } from "../../definition/model/defaults.js";
 import { definitionPathOf, parentPathOf, stepIdOf } from "../../engine/model/identity.js";
@@ -160,12 +161,9 @@ function againOf(state: TaskState, path: string, why: string): readonly Again[] 
   return [{ path, step: stepIdOf({ path, round: state.round, visit }), why }];
 }
 
-/** What asks a person, and does nothing. */
-const ASKING_KINDS: ReadonlySet<string> = new Set(["human_gate", "questions"]);
-
 function describeRerun(step: StepEntry): string {
   if (step.status === "asked") return "it waits for an answer";
-  if (ASKING_KINDS.has(step.kind)) return "it asks a person again";
+  if (kindOf(step.kind).endedBy === "person") return "it asks a person again";
   if (step.status === "failed") return `it failed: ${step.error?.message ?? "unknown error"}`;
   if (step.status === "waiting_retry") return "it waits for its next attempt";
   if (step.process === undefined && step.effects === "external") return "it was never started";

@@ -9,6 +9,7 @@ import { errorCodeOf, messageOf } from "../../../base/errors.js";
 import type { QuestionId } from "../../../base/ids.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../base/json.js";
 import { canonicalJson } from "../../../base/json-encoding.js";
+import { kindOf } from "../../../definition/kinds/table.js";
 import type { StepDefinition } from "../../../definition/model/step.js";
 import { SecretMarks } from "../../../definition/templates/secret-marks.js";
 import type { OnUnknown } from "../../../definition/model/values.js";
@@ -114,13 +115,16 @@ function keptWork({ work, inputHash }: StepEntry): Rendered {
   return { work, inputHash };
 }
 
-/** When a wait is over. */
+/** When its time has come, where that ends it. */
 function dueOf(
   { nowMs }: Choice,
   { node }: IntentRequest,
   { before, work }: { readonly before: StepEntry | undefined; readonly work: ValueRef },
 ): { readonly dueAtMs?: number } {
-  return node.kind === "wait" ? { dueAtMs: before?.dueAtMs ?? nowMs + durationOf(work) } : {};
+  const { computeDueAtMs } = kindOf(node.kind);
+  if (computeDueAtMs === undefined) return {};
+  const rendered = "inline" in work && isJsonObject(work.inline) ? work.inline : {};
+  return { dueAtMs: before?.dueAtMs ?? computeDueAtMs(rendered, nowMs) };
 }
 
 /** A conversation that goes on is told before its next turn; everything else begins with all there is. */
@@ -146,11 +150,6 @@ function keepsWork({ held, fingerprint }: StepEntry, node: StepDefinition): bool
 /** A specialist that the orchestrator added is in no file. */
 function isAdded(state: TaskState, path: string): boolean {
   return !indexDefinition(requireTask(state).definition).places.has(definitionPathOf(path));
-}
-
-function durationOf(work: ValueRef): number {
-  const durationMs = "inline" in work && isJsonObject(work.inline) ? work.inline["duration_ms"] : undefined;
-  return typeof durationMs === "number" ? durationMs : 0;
 }
 
 /** Precedence: step, workflow, settings; the flag of a resume comes before them all. */

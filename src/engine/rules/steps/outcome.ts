@@ -36,7 +36,8 @@ const CONFIDENCE_MAX = 1;
 
 export function decideOutcome(choice: Choice, input: OutcomeInput): readonly EngineEvent[] {
   const step = findCurrent(choice.state, input);
-  if (step === undefined) return choice.state.steps.get(input.step)?.kind === "wait" ? [] : refuseLate(choice, input);
+  if (step === undefined)
+    return choice.state.steps.get(input.step)?.dueAtMs !== undefined ? [] : refuseLate(choice, input);
   const { outcome } = input;
   if (outcome.status === "cancelled") return decideCancelled(choice, step, outcome.acted);
   if (outcome.status === "failed")

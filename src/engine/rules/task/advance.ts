@@ -4,6 +4,7 @@
  * Order: answers that were given, retries and waits whose time has come, then the open scopes from the outermost. The
  * cost is that of the open scopes and waiting things, not of the steps done (E5).
  */
+import { kindOf } from "../../../definition/kinds/table.js";
 import { unreachable } from "../../../base/errors.js";
 import { advanceForEach } from "../scopes/advance-for-each.js";
 import { advanceWorkflow } from "../scopes/advance-workflow.js";
@@ -122,7 +123,7 @@ function startDue(choice: Choice, budget: StartBudget): readonly EngineEvent[] {
 /** Steps that nobody performs: a wait ends with its time, a gate asks, a terminate step ends its workflow. */
 function followOwnWay(choice: Choice, step: StepEntry): readonly EngineEvent[] {
   if (step.kind === "terminate") return terminate(choice, step);
-  if (step.kind !== "wait") return askPerson(choice, step);
+  if (kindOf(step.kind).endedBy === "person") return askPerson(choice, step);
   if (step.dueAtMs === undefined || step.dueAtMs > choice.nowMs) return [];
   const waitedMs = Math.max(0, step.dueAtMs - step.intendedAtMs);
   return completeWith(choice, step, { value: { waited_seconds: waitedMs / 1_000 } });
