@@ -10,15 +10,19 @@ import { FaultList } from "../faults/fault.js";
 import { fingerprintStep } from "../model/fingerprint.js";
 import type { StepDefinition } from "../model/step.js";
 import { noteDefects } from "../reading/structure.js";
-import type { NodeSite } from "./build-context.js";
-import { buildStep, type LeafKind } from "./step-builder.js";
+import type { NodeSite } from "../kinds/build-context.js";
+import type { FileKind } from "../kinds/kind.js";
+import { FILE_KINDS, type LeafKind } from "../kinds/table.js";
+import { buildStep } from "./step-builder.js";
 import { findKind, isGroupKind } from "./step-kinds.js";
-import { buildTools } from "./tool-builder.js";
+import { buildTools } from "../kinds/tool-builder.js";
 
 /** What has a meaning in a file only. */
 const FILE_KEYS = ["depends_on", "when", "routes", "on_error", "secrets", "tools", "input_mapping"] as const;
-/** What waits for a person or a tool server, and what ends the workflow, stands in the file. */
-const KINDS_OF_FILES = new Set(["human_gate", "questions", "terminate", "mcp"]);
+/** Kinds that can be added. */
+const ADDABLE = Object.entries<Pick<FileKind, "onlyInFiles">>(FILE_KINDS).flatMap(([kind, { onlyInFiles }]) =>
+  onlyInFiles === true ? [] : [kind],
+);
 const LIKE_KEYS = new Set(["name", "like", "input"]);
 
 /** A step to add: built, or another step of its group with other input. */
@@ -69,11 +73,11 @@ function buildWhole(written: JsonObject, name: string): CheckedStep {
 function findAddedKind(step: Step, faults: FaultList): LeafKind | undefined {
   const kind = findKind({ step, path: [], isRouted: false, faults });
   if (kind === undefined) return undefined;
-  if (isGroupKind(kind) || KINDS_OF_FILES.has(kind))
+  if (!ADDABLE.includes(kind))
     faults.add({
       path: [],
       message: `a ${kind} step cannot be added while the task runs`,
-      suggestion: "add a command, function, model, cli, http, set, script or wait step",
+      suggestion: `add one of these kinds: ${ADDABLE.join(", ")}`,
     });
   if (kind === "model" && step.provider === undefined)
     faults.add({ path: [], message: "it names no provider", suggestion: "add provider and model, or like: STEP" });

@@ -11,6 +11,7 @@ export const HUMAN_GATE: FileKind<GateStep> = {
   types: ["human_gate"],
   signs: ["options"],
   keys: ["prompt", "options", "default", "on_timeout"],
+  onlyInFiles: true,
   effects: "none",
   endedBy: "person",
   seesEverything: true,

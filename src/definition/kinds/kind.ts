@@ -74,6 +74,8 @@ export interface FileKind<N extends StepDefinition = StepDefinition> extends Kin
   readonly signs: readonly StepKey[];
   /** Keys that only some kinds may have; all other keys of a step are for every kind. */
   readonly keys: readonly StepKey[];
+  /** It waits for a person or a tool server, or ends the workflow: it cannot be added while the task runs. */
+  readonly onlyInFiles?: true;
   /** Its result, where that has one form and no `output` may be declared. */
   readonly resultForm?: string;
   /** Faults of its parts go to the context of the site. */

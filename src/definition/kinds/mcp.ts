@@ -7,6 +7,7 @@ export const MCP: FileKind<McpStep> = {
   types: ["mcp"],
   signs: ["server", "tool"],
   keys: ["server", "tool"],
+  onlyInFiles: true,
   // What the tool may do is known, and recorded, with its call: the step does nothing but make it.
   effects: "none",
   endedBy: "performer",

@@ -14,6 +14,7 @@ export const QUESTIONS: FileKind<QuestionsStep> = {
     ...(["prompt", "questions", "source", "allow_back", "allow_skip", "allow_skip_all", "allow_abort"] as const),
     ...(["abort_route", "on_timeout"] as const),
   ],
+  onlyInFiles: true,
   effects: "none",
   endedBy: "person",
   seesEverything: true,

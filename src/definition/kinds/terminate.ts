@@ -9,6 +9,7 @@ export const TERMINATE: FileKind<TerminateStep> = {
   types: ["terminate"],
   signs: ["status"],
   keys: ["status", "reason", "output_template"],
+  onlyInFiles: true,
   effects: "none",
   endedBy: "engine",
   seesEverything: true,
