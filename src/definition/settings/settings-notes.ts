@@ -41,7 +41,7 @@ const RULES: readonly NoteRule[] = [
   {
     key: "checkpoint_config.retention_days",
     applies: (settings) => settings.checkpoint_config.retention_days !== undefined,
-    text: "it is about whole ended tasks, not single checkpoints; splashdown checkpoints prune moves them to the trash, after showing its plan",
+    text: "it is about whole ended tasks, not single checkpoints; they go to the trash when a run ends, and with splashdown checkpoints prune",
   },
   {
     key: "checkpoint_config.keep_successful",
@@ -53,7 +53,7 @@ const RULES: readonly NoteRule[] = [
     key: "checkpoint_config.cleanup_interval_minutes",
     applies: () => true,
     isExplanation: true,
-    text: "snapshot files are counted after each new one and when a task goes on; this is how often else in a long run",
+    text: "snapshot files are counted after each new one and when a task goes on; this is how often else in a long run, and how often that looks for whole tasks that are over by retention_days and max_tasks",
   },
   {
     key: "checkpoint_config.automatic_triggers",

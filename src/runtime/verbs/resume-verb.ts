@@ -25,6 +25,7 @@ import { findTask, findTaskOfCheckpoint } from "../tasks/finding.js";
 import { ANY_STEP, answerOpenQuestions, requireKnownSteps } from "../session/answer-flags.js";
 import { prepareRollback } from "./rollback.js";
 import { findAnswered, findBlocking, shouldResume } from "./find-resumable.js";
+import { withExpiry } from "./retention/expiry.js";
 import { planResume } from "./plan.js";
 import { readExecution, type Execution } from "../session/execution.js";
 import { requireKnownGates } from "../session/preset-answers.js";
@@ -165,24 +166,28 @@ function goOn(
   { by, byPerson, options }: GoingOn,
 ): Promise<RunView> {
   const execution = readExecution(options);
-  return continueTask(services, {
-    opened,
-    known,
-    by,
-    byPerson,
-    here: options.here,
-    newHere: options.newHere,
-    ...(goBack === undefined ? {} : { goBack }),
-    isToGoOn: (found) =>
-      goBack !== undefined || (byPerson ? isOpenEnded(found) : shouldResume(opened, found, services.clock.nowMs())),
-    workflow: now.workflow,
-    settings: sealedSettings(state, services.settings),
-    execution: { ...execution, unknown: answersOf(execution, goBack) },
-    takeOver: options.takeOver ?? false,
-    acceptLoss: options.acceptLoss ?? false,
-    acceptedDefinition: now.isChanged && options.acceptChanges === true,
-    notices: now.notices,
-  });
+  const settings = sealedSettings(state, services.settings);
+  const run = () =>
+    continueTask(services, {
+      opened,
+      known,
+      by,
+      byPerson,
+      here: options.here,
+      newHere: options.newHere,
+      ...(goBack === undefined ? {} : { goBack }),
+      isToGoOn: (found) =>
+        goBack !== undefined || (byPerson ? isOpenEnded(found) : shouldResume(opened, found, services.clock.nowMs())),
+      workflow: now.workflow,
+      settings,
+      execution: { ...execution, unknown: answersOf(execution, goBack) },
+      takeOver: options.takeOver ?? false,
+      acceptLoss: options.acceptLoss ?? false,
+      acceptedDefinition: now.isChanged && options.acceptChanges === true,
+      notices: now.notices,
+    });
+  // One look for all that are recovered.
+  return by === "recover" ? run() : withExpiry(services, settings, run);
 }
 
 const TASKS_AT_ONCE = 4;
@@ -191,6 +196,10 @@ type RecoveredTask = RecoverView["tasks"][number];
 
 /** Takes up what crashed and what has fallen due; each task by itself, so that a bad one stops no other. */
 export async function recoverTasks(services: Services, options: RecoverOptions): Promise<RecoverView> {
+  return withExpiry(services, services.settings, () => recoverAll(services, options));
+}
+
+async function recoverAll(services: Services, options: RecoverOptions): Promise<RecoverView> {
   for (const workflow of options.workflows ?? []) await loadGiven(services, workflow);
   const scanned = await scanTasks({
     store: services.store,

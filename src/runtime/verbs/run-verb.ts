@@ -17,6 +17,7 @@ import type { TaskState } from "../../engine/model/state.js";
 import { describeOwner } from "../../recovery/liveness.js";
 import type { TaskStore } from "../../store/contract/contract.js";
 import { startTask, continueTask, type StartOptions } from "../session/start-task.js";
+import { withExpiry } from "./retention/expiry.js";
 import type { RunView } from "../views/task-views.js";
 import type { RunOptions } from "../views/verb-views.js";
 import { requireNotTrashed } from "../tasks/finding.js";
@@ -69,8 +70,10 @@ export async function runWorkflow(own: Services, options: RunOptions): Promise<R
   };
   if (options.fresh === true) requireGates(prepared);
   await requireFunctions(services, workflow);
-  if (options.task !== undefined) return runNamed(services, options.task, prepared);
-  return options.fresh === true ? startNew(services, prepared) : runUnnamed(services, prepared);
+  return withExpiry(services, settings, () => {
+    if (options.task !== undefined) return runNamed(services, options.task, prepared);
+    return options.fresh === true ? startNew(services, prepared) : runUnnamed(services, prepared);
+  });
 }
 
 /** Errors: USAGE_INVALID for an answer to what is no gate, and no question of the task that goes on. */

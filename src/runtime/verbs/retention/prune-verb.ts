@@ -4,6 +4,7 @@
  * Snapshot files go by count, by `--keep` and by age; the journal only with `--history`; whole tasks as `whole-tasks.ts`
  * judges, to the trash, and from there for good. Source: DESIGN section 7 (retention), STORAGE 1.12, FAULTS 11.
  */
+import { writeCommand } from "../../../base/command-text.js";
 import { isErrorCode, messageOf, SplashdownError } from "../../../base/errors.js";
 import { mapInWindow } from "../../../base/window.js";
 import { VERIFIED_MIN, type RetentionRules } from "../../../checkpoint/retention.js";
@@ -26,10 +27,12 @@ import { measureTask } from "../../tasks/task-size.js";
 interface Pruning extends PruneOptions {
   /** All unpinned files of the task go. */
   readonly clears?: boolean;
+  /** Nothing but what goes as a whole, by itself (expiry.ts). */
+  readonly wholeOnly?: boolean;
 }
 
 /** Errors: TASK_NOT_FOUND, TASK_AMBIGUOUS, USAGE_INVALID; OWNER_ALIVE and others of taking over only for a named task. */
-export async function pruneCheckpoints(services: Services, options: PruneOptions = {}): Promise<PruneView> {
+export async function pruneCheckpoints(services: Services, options: Pruning = {}): Promise<PruneView> {
   if (options.keep !== undefined && !(Number.isSafeInteger(options.keep) && options.keep >= 0))
     throw new SplashdownError("USAGE_INVALID", "--keep takes a number of files, 0 or more");
   return new PruneRun(services, options).run();
@@ -107,6 +110,7 @@ class PruneRun {
     this.#planned.set(name, settings);
     const judged = this.#judgeWhole(place, settings);
     if (judged.goes) return { ...nothing, ...describeRemoval(settings, judged.why, size) };
+    if (this.#options.wholeOnly === true) return { ...nothing, why: judged.why };
     const isNamed = this.#options.task !== undefined;
     if (!isNamed && status === "running") return { ...nothing, why: "its owner lives, and removes by itself" };
     if (!isNamed && settings.checkpoint_config.keep_successful && place.whole.isLastDone(name))
@@ -175,10 +179,12 @@ class PruneRun {
     const { folded, ...opened } = await readState(this.#services, task);
     if (!ENDED.has(folded.state.task?.status ?? "running"))
       return { ...planned, action: "keep", why: "it goes on by now", freed: 0 };
-    await audit.note(opened, { event: "trashed", verb: "checkpoints prune" });
+    const verb = this.#options.wholeOnly === true ? "retention" : "checkpoints prune";
+    await audit.note(opened, { event: "trashed", verb });
     await moveToTrash(this.#services, task, epoch);
     if (planned.action === "remove") await store.purgeTask(task.name);
-    log.info(`${planned.action === "remove" ? "removed" : "moved to the trash"} task ${task.name}: ${planned.why}`);
+    const back = planned.action === "remove" ? "" : `, with: ${writeCommand("store restore", [task.name])}`;
+    log.info(`${back === "" ? "removed" : "moved to the trash"} task ${task.name}: ${planned.why}${back}`);
     return planned;
   }
 
