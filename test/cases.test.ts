@@ -14,7 +14,7 @@ const KINDS: Readonly<Record<string, string>> = {
   reliability: "1a 1b 1c 2 3a 3b 3c 4 5 6 7 8 9 10",
   public: "A B C D E F G H I J K Q L M N O P",
   "first-use": "F1 F2 F3 F4 F7 F8 F10 F11 F13 F15",
-  source: "1 2 8",
+  source: "1 2 4 8 15 17",
   kinds: "F2b F3 F8 F9 F10 F11 F12 F14 F15 F16 F17 F19",
 };
 

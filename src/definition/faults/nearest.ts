@@ -6,12 +6,16 @@ const NAME_MAX = 60;
 /**
  * The candidate nearest to a name; `undefined` when none is near.
  *
- * Units: at most one edit per three letters, at least one; swapped neighbours count once.
+ * Units: at most `editsMax` edits, else one per three letters, at least one; swapped neighbours count once.
  */
-export function findNearest(name: string, candidates: Iterable<string>): string | undefined {
+export function findNearest(
+  name: string,
+  candidates: Iterable<string>,
+  editsMax = Math.max(1, Math.floor(normalise(name).length / 3)),
+): string | undefined {
   const wanted = normalise(name);
   let best: string | undefined;
-  let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1;
+  let bestDistance = editsMax + 1;
   for (const candidate of candidates) {
     const distance = computeNearness(wanted, normalise(candidate));
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];

@@ -288,8 +288,16 @@ function suggestName(root: string, { checking, extra }: Spot): string | undefine
   if (dashed !== undefined) {
     return `a name with a dash cannot stand in a template; call the step ${dashed.replaceAll("-", "_")}`;
   }
-  const nearest = findNearest(root, [...names, ...ROOTS, ...extra]);
-  return nearest === undefined ? undefined : `did you mean ${nearest}?`;
+  const inputs = Object.keys(checking.inputs);
+  const nearest = findNearest(root, [...names, ...extra, ...inputs]) ?? findNearest(root, ROOTS, 1);
+  if (nearest !== undefined) {
+    const isInput = inputs.includes(nearest) && !names.includes(nearest) && !extra.includes(nearest);
+    return `did you mean ${isInput ? `workflow.input.${nearest}` : nearest}?`;
+  }
+  // It is like a name of ours and none: people forget the way to an input.
+  return findNearest(root, ROOTS) === undefined
+    ? undefined
+    : `if it is an input, declare it under workflow.input and write workflow.input.${root}`;
 }
 
 function checkInput({ path }: TemplateReference, { at, within, checking }: Spot): void {

@@ -6,7 +6,7 @@
  *
  *   workflow.input.* · workflow.dir, .file, .name · context.iteration, .history · channel.* · secrets.NAME (kept as a
  *   placeholder, filled at the moment of use) · phase.name, .number, .iteration, .confidence · feedback · outputs (of the
- *   phase) · <step>.output… · <group>.outputs, .errors · in an item of a for_each its name, _index, _key
+ *   phase) · <step>.output… · <step>.error (code, message, step, stderr) where it failed · <group>.outputs, .errors · in an item of a for_each its name, _index, _key
  * A name is looked for among the siblings first, then outwards up to the border, then anywhere within it in definition
  * order; from an item then on outwards.
  */
@@ -36,6 +36,7 @@ import {
 } from "../model/lookup.js";
 import type { TaskState } from "../model/state.js";
 import { describeStored } from "../model/output-history.js";
+import { describeStepError } from "./step-error.js";
 import { changeChannel } from "../model/deferred-effects.js";
 
 /**
@@ -277,10 +278,11 @@ function findForEach(choice: Choice, path: string): ForEachScope | undefined {
 function describeNode(choice: Choice, path: string): JsonValue | undefined {
   const node = findPlace(choice.state, path)?.node;
   const output = choice.state.outputs.get(path);
-  if (output === undefined)
-    return node?.node === "scope" && node.scope === "phase"
-      ? { outputs: outputsOf(choice, { path, node }), errors: {} }
-      : undefined;
+  const error = node === undefined ? undefined : describeStepError(choice, path, node);
+  if (output === undefined && node?.node === "scope" && node.scope === "phase")
+    return { outputs: outputsOf(choice, { path, node }), errors: {} };
+  if (output === undefined) return error === undefined ? undefined : { error };
   const value = loadValue(choice, output.value);
-  return node !== undefined && isGroupNode(node) ? value : { output: value };
+  if (node !== undefined && isGroupNode(node)) return value;
+  return error === undefined ? { output: value } : { output: value, error };
 }

@@ -299,3 +299,35 @@ describe("the place of a fault inside a text", () => {
     expect(fault).toMatchObject({ line: 4, column: 12 });
   });
 });
+
+describe("a template that names an input without its place", () => {
+  const suggestionOf = async (name: string, inputs: string): Promise<string | undefined> => {
+    const [fault] = await faultsOf(
+      `workflow: {name: w${inputs}}\nsteps: [{name: a, type: set, value: "{{ ${name} }}"}]\n`,
+    );
+    return fault?.suggestion;
+  };
+  it.each([
+    [
+      "[source 17] changes",
+      "changes",
+      "",
+      "if it is an input, declare it under workflow.input and write workflow.input.changes",
+    ],
+    [
+      "[source 17 kin] changes, declared",
+      "changes",
+      ", input: {changes: {type: string}}",
+      "write workflow.input.changes",
+    ],
+    [
+      "[source 17 kin] chnges, of a declared one",
+      "chnges",
+      ", input: {changes: {type: string}}",
+      "did you mean workflow.input.changes?",
+    ],
+    ["[source 17 kin] chanel, which is a name of ours but for a letter", "chanel", "", "did you mean channel?"],
+  ])("%s", async (_title, name, inputs, suggestion) => {
+    expect(await suggestionOf(name, inputs)).toBe(suggestion);
+  });
+});
