@@ -11,7 +11,7 @@ const SCRIPT = join(import.meta.dirname, "..", "..", "..", "scripts", "debug.sh"
 function openProject(): string {
   const folder = mkdtempSync(join(tmpdir(), "splashdown debug-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  for (const part of ["project/scripts", "project/dist/cli", "elsewhere/-bin"])
+  for (const part of ["project/scripts", "project/dist/cli", "elsewhere/bin"])
     mkdirSync(join(folder, part), { recursive: true });
   copyFileSync(SCRIPT, join(folder, "project/scripts/debug.sh"));
   writeFileSync(join(folder, "project/dist/cli/main.js"), "console.log(process.argv.slice(2).join('|'))\n");
@@ -34,9 +34,9 @@ describe("scripts/debug.sh", () => {
   it("[source 15 kin] is called through a link to a relative link, and a linked folder", () => {
     const folder = openProject();
     symlinkSync("../project/scripts/debug.sh", join(folder, "elsewhere/first"));
-    symlinkSync("../first", join(folder, "elsewhere/-bin/second"));
+    symlinkSync("../first", join(folder, "elsewhere/bin/second"));
     symlinkSync("project/scripts", join(folder, "linked"));
-    expect(call(join(folder, "elsewhere"), "-bin/second")).toBe(SAID);
+    expect(call(join(folder, "elsewhere"), "bin/second")).toBe(SAID);
     expect(call(folder, "linked/debug.sh")).toBe(SAID);
   });
 
