@@ -111,7 +111,14 @@ const MAY_IMPORT_WITHIN: Readonly<Record<string, Readonly<Record<string, readonl
     verbs: ["views", "platform", "audit", "mailbox", "keychain", "trust", "services", "tasks", "session"],
     ".": ["views", "platform", "audit", "keychain", "trust", "services", "tasks", "verbs"],
   },
-  "runtime/verbs": { ".": [], keys: ["."], health: [".", "keys"], reports: [], retention: [], transfer: [] },
+  "runtime/verbs": {
+    retention: [],
+    ".": ["retention"],
+    keys: ["."],
+    health: [".", "keys"],
+    reports: [],
+    transfer: [],
+  },
   cli: {
     terminal: [],
     command: ["terminal"],
