@@ -6,48 +6,68 @@
  * (engine/reports/task-chart.ts).
  */
 import { formatDuration } from "../../base/plain-text.js";
+import { nameStep } from "../../base/step-name.js";
 import { escapeXml } from "../../base/xml-text.js";
-import type { TimelineMarkKind, TimelineSpan, TimelineView } from "../../runtime/contract.js";
-
+import type { TimelineLane, TimelineMarkKind, TimelineView } from "../../runtime/contract.js";
+import { formatMoment } from "../terminal/local-time.js";
+import { fitColumns } from "../terminal/text-width.js";
 import { createAxis, type Axis } from "./time-axis.js";
 
 const WIDTH = 1000;
-const LEFT = 240;
-const ROW = 22;
-const TOP = 48;
-const PLOT = WIDTH - LEFT - 20;
+const EDGE = 16;
+const LEFT = 250;
+/** Durations stand to the right of the bars. */
+const RIGHT = 130;
+const PLOT = WIDTH - LEFT - RIGHT - EDGE;
+const ROW = 24;
+const TOP = 92;
+const LABEL_COLUMNS = 32;
+const TICKS_MAX = 9;
 
-const FILLS: Readonly<Record<string, string>> = {
-  completed: "#2e9e5b",
-  failed: "#c9382a",
-  crashed: "#c9382a",
-  cancelled: "#9aa0a6",
-  open: "#e0a526",
+const INK = "#1f2328";
+const FAINT = "#656d76";
+const GRID = "#e3e6ea";
+const STRIPE = "#f6f8fa";
+
+const FILLS: Readonly<Record<string, readonly [colour: string, name: string]>> = {
+  completed: ["#2e9e5b", "done"],
+  failed: ["#c9382a", "failed"],
+  crashed: ["#e5897f", "cut off by a crash"],
+  cancelled: ["#9aa0a6", "cancelled"],
+  open: ["#e0a526", "not ended"],
+  skipped: ["#d0d7de", "skipped"],
 };
 
 const MARKS: Readonly<Record<TimelineMarkKind, readonly [colour: string, name: string]>> = {
-  checkpoint: ["#3b6fd4", "checkpoint"],
-  decision: ["#7a4fc4", "decision"],
-  question: ["#e0a526", "question"],
+  checkpoint: ["#3b6fd4", "checkpoints"],
+  decision: ["#7a4fc4", "decisions"],
+  question: ["#c98a00", "questions"],
   resumed: ["#c9382a", "resumed"],
-  rolled_back: ["#8a5a2b", "rolled back"],
+  rolled_back: ["#8a5a2b", "went back"],
 };
 
 export function formatTimelineSvg(view: TimelineView): string {
   const axis = createAxis(view.working, PLOT);
-  const rows = view.phases.length + view.lanes.length;
-  const height = TOP + (rows + 3) * ROW;
-  const lanesTop = TOP + view.phases.length * ROW;
+  const rows = [
+    ...view.phases.map((phase) => (y: number) => drawPhase(phase, { y, axis })),
+    ...view.lanes.map((lane, at) => (y: number) => drawLane(lane, at + 1, { y, axis })),
+    ...listMarks(view).map((kind) => (y: number) => drawMarks(view, kind, { y, axis })),
+  ];
+  const bottom = TOP + rows.length * ROW;
+  const height = bottom + 56;
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="12">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}" font-family="system-ui, sans-serif" font-size="12" fill="${INK}">`,
     `<title>${escapeXml(view.task)}</title>`,
     `<rect width="${WIDTH}" height="${height}" fill="#ffffff"/>`,
-    text([12, 20], `${view.task}: ${view.workflow}`, 'font-size="15" font-weight="bold"'),
-    text([12, 38], `${view.from} to ${view.to}, ${formatDuration(axis.workedMs / 1000)} of work`, 'fill="#555555"'),
-    ...view.phases.map((phase, at) => drawPhase(phase, TOP + at * ROW, axis)),
-    ...view.lanes.flatMap(({ path, spans }, at) => drawLane(path, spans, { y: lanesTop + at * ROW, axis })),
-    ...drawMarks(view, { y: lanesTop + view.lanes.length * ROW + 6, axis }),
-    ...drawCuts(view, { axis, height }),
+    text([EDGE, 28], view.workflow, 'font-size="16" font-weight="bold"'),
+    text([EDGE, 48], describe(view, axis), `fill="${FAINT}"`),
+    ...rows.flatMap((_row, at) =>
+      at % 2 === 0 ? [`<rect x="0" y="${TOP + at * ROW}" width="${WIDTH}" height="${ROW}" fill="${STRIPE}"/>`] : [],
+    ),
+    ...drawAxis(axis, bottom),
+    ...rows.flatMap((draw, at) => draw(TOP + at * ROW)),
+    ...drawCuts(view, { axis, bottom }),
+    ...drawLegend(view, bottom + 30),
     "</svg>",
     "",
   ].join("\n");
@@ -58,57 +78,130 @@ interface Place {
   readonly axis: Axis;
 }
 
-function drawPhase(phase: TimelineView["phases"][number], y: number, axis: Axis): string {
-  const [x, width] = stretch(axis, phase.from, phase.to);
-  const confidence = phase.confidence === undefined ? "" : `, confidence ${Math.round(phase.confidence * 100)} %`;
-  return [
-    text([12, y + 14], `phase ${phase.number} ${phase.name}`, 'font-weight="bold"'),
-    `<rect x="${x}" y="${y + 6}" width="${width}" height="8" rx="2" fill="#c9d4ea"><title>${escapeXml(`${phase.name}${confidence}`)}</title></rect>`,
-  ].join("\n");
+function describe(view: TimelineView, axis: Axis): string {
+  const work = `${formatDuration(axis.workedMs / 1000)} of work`;
+  return `task ${view.task} · ${formatMoment(view.from)} to ${formatMoment(view.to)} · ${work}`;
 }
 
-function drawLane(path: string, spans: readonly TimelineSpan[], { y, axis }: Place): string[] {
+/** Seconds between two marks of the axis. */
+const STEPS = [
+  0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400, 172_800,
+  604_800,
+];
+
+/** Time at work, from the start; a grid line down through all rows. */
+function drawAxis(axis: Axis, bottom: number): string[] {
+  const seconds = axis.workedMs / 1000;
+  const step = STEPS.find((each) => seconds / each <= TICKS_MAX) ?? Math.ceil(seconds / TICKS_MAX);
+  const count = seconds === 0 ? 1 : Math.floor(seconds / step) + 1;
+  return Array.from({ length: count }, (_tick, at) => {
+    const x = round(LEFT + (seconds === 0 ? 0 : (at * step) / seconds) * PLOT);
+    return [
+      `<line x1="${x}" y1="${TOP - 6}" x2="${x}" y2="${bottom}" stroke="${GRID}"/>`,
+      text([x, TOP - 12], formatTick(at * step), `fill="${FAINT}" font-size="11" text-anchor="middle"`),
+    ].join("\n");
+  });
+}
+
+/** Shape: `0`, `0.5 s`, `30 s`, `5 min`, `1 h 30 min`, `2 d`. */
+function formatTick(seconds: number): string {
+  if (seconds === 0) return "0";
+  if (seconds < 60) return `${Number(seconds.toFixed(1))} s`;
+  if (seconds < 3600) return seconds % 60 === 0 ? `${seconds / 60} min` : formatDuration(seconds);
+  if (seconds >= 172_800) return `${Math.round(seconds / 86_400)} d`;
+  return seconds % 3600 === 0 ? `${seconds / 3600} h` : formatDuration(seconds);
+}
+
+function drawPhase(phase: TimelineView["phases"][number], { y, axis }: Place): string[] {
+  const [x, width] = stretch(axis, phase.from, phase.to);
+  const confidence = phase.confidence === undefined ? "" : `confidence ${Math.round(phase.confidence * 100)} %`;
   return [
-    text([12, y + 14], path.length > 34 ? `…${path.slice(-33)}` : path),
-    ...spans.map(({ from, to, attempt, status }) => {
-      const [x, width] = stretch(axis, from, to);
-      const seconds = formatDuration((Date.parse(to) - Date.parse(from)) / 1000);
-      const title = escapeXml(`${path}: ${status}, attempt ${attempt}, ${seconds}`);
-      return `<rect x="${x}" y="${y + 3}" width="${width}" height="14" rx="3" fill="${FILLS[status] ?? "#9aa0a6"}"><title>${title}</title></rect>`;
-    }),
+    text([EDGE, y + 16], fitColumns(`Phase ${phase.number}: ${phase.name}`, LABEL_COLUMNS), 'font-weight="bold"'),
+    `<rect x="${x}" y="${y + 8}" width="${width}" height="8" rx="2" fill="#b7c6e6"><title>${escapeXml(phase.name)}</title></rect>`,
+    note(y, confidence),
   ];
 }
 
-function drawMarks(view: TimelineView, { y, axis }: Place): string[] {
-  const used = (Object.keys(MARKS) as TimelineMarkKind[]).filter((kind) =>
-    view.marks.some((mark) => mark.kind === kind),
-  );
-  const dots = view.marks.map(({ at, kind, text: what }) => {
-    const [colour] = MARKS[kind];
-    return `<circle cx="${position(axis, at)}" cy="${y + 10}" r="4" fill="${colour}"><title>${escapeXml(what)}</title></circle>`;
-  });
-  const legend = used.flatMap((kind, at) => {
-    const [colour, name] = MARKS[kind];
-    const x = LEFT + at * 120;
-    return [`<circle cx="${x}" cy="${y + 36}" r="4" fill="${colour}"/>`, text([x + 10, y + 40], name)];
-  });
-  return [text([12, y + 14], "marks"), ...dots, ...legend];
+function drawLane({ step, path, spans }: TimelineLane, number: number, { y, axis }: Place): string[] {
+  const name = nameStep(step.startsWith(`${path}@`) ? step : path);
+  const isSkipped = spans.every(({ status }) => status === "skipped");
+  const seconds = spans.reduce((sum, { from, to }) => sum + secondsOf(from, to), 0);
+  return [
+    text([EDGE + 18, y + 16], String(number), `fill="${FAINT}" font-size="10" text-anchor="end"`),
+    text([EDGE + 26, y + 16], fitColumns(name, LABEL_COLUMNS)),
+    ...spans.map(({ from, to, attempt, status }) => {
+      const [x, width] = stretch(axis, from, to);
+      const [fill] = FILLS[status] ?? FILLS["cancelled"] ?? [FAINT];
+      const title = escapeXml(`${name}: ${status}, attempt ${attempt}, ${formatDuration(secondsOf(from, to))}`);
+      return `<rect x="${x}" y="${y + 5}" width="${width}" height="14" rx="3" fill="${fill}"><title>${title}</title></rect>`;
+    }),
+    note(
+      y,
+      isSkipped ? "skipped" : `${formatDuration(seconds)}${spans.length > 1 ? ` · ${spans.length} attempts` : ""}`,
+    ),
+  ];
 }
 
-/** A dashed line where time was cut out in which nobody worked. */
+function listMarks(view: TimelineView): TimelineMarkKind[] {
+  return (Object.keys(MARKS) as TimelineMarkKind[]).filter((kind) => view.marks.some((mark) => mark.kind === kind));
+}
+
+/** Thin strokes, so that many beside each other can still be told apart. */
+function drawMarks(view: TimelineView, kind: TimelineMarkKind, { y, axis }: Place): string[] {
+  const [colour, name] = MARKS[kind];
+  const marks = view.marks.filter((mark) => mark.kind === kind);
+  return [
+    text([EDGE + 26, y + 16], name, `fill="${FAINT}"`),
+    ...marks.map(
+      ({ at, text: what }) =>
+        `<rect x="${round(position(axis, at) - 1)}" y="${y + 6}" width="2.5" height="12" rx="1" fill="${colour}"><title>${escapeXml(what)}</title></rect>`,
+    ),
+    note(y, String(marks.length)),
+  ];
+}
+
+function note(y: number, what: string): string {
+  return text([WIDTH - EDGE, y + 16], what, `fill="${FAINT}" text-anchor="end"`);
+}
+
+/** Dashed lines where time was cut out in which nobody worked, with how long that was. */
 function drawCuts(
   { working }: TimelineView,
-  { axis, height }: { readonly axis: Axis; readonly height: number },
+  { axis, bottom }: { readonly axis: Axis; readonly bottom: number },
 ): string[] {
-  return working.slice(1).map(({ from }) => {
+  return working.slice(1).flatMap(({ from }, at) => {
     const x = position(axis, from);
-    return `<line x1="${x}" y1="${TOP}" x2="${x}" y2="${height - 2 * ROW}" stroke="#888888" stroke-dasharray="3 3"/>`;
+    const idle = formatDuration(secondsOf(working[at]?.to ?? from, from));
+    return [
+      `<line x1="${x}" y1="${TOP - 6}" x2="${x}" y2="${bottom}" stroke="#57606a" stroke-dasharray="3 3"/>`,
+      text([x, TOP - 28], `${idle} later`, `fill="${INK}" font-size="11" text-anchor="middle"`),
+    ];
   });
+}
+
+/** The colours of the bars that there are. */
+function drawLegend(view: TimelineView, y: number): string[] {
+  const used = new Set(view.lanes.flatMap(({ spans }) => spans.map(({ status }) => status)));
+  const shown = Object.entries(FILLS).filter(([status]) => used.has(status));
+  const entries = shown.map(([, [colour, name]]) => ({ colour, name }));
+  let x = LEFT;
+  return entries.map(({ colour, name }) => {
+    const at = x;
+    x += 36 + name.length * 6.5;
+    return [
+      `<rect x="${round(at)}" y="${y - 10}" width="14" height="12" rx="3" fill="${colour}"/>`,
+      text([round(at + 20), y], name, `fill="${FAINT}"`),
+    ].join("\n");
+  });
+}
+
+function secondsOf(from: string, to: string): number {
+  return Math.max(0, Date.parse(to) - Date.parse(from)) / 1000;
 }
 
 function stretch(axis: Axis, from: string, to: string): [x: number, width: number] {
   const x = position(axis, from);
-  return [x, Math.max(2, round(position(axis, to) - x))];
+  return [x, Math.max(3, round(position(axis, to) - x))];
 }
 
 function position(axis: Axis, at: string): number {

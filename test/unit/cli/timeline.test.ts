@@ -75,7 +75,30 @@ describe("formatTimelineSvg", () => {
     expect(svg).not.toContain("\u0007");
     expect(svg).not.toMatch(/<script|href|url\(|@import/);
     expect(tagsOf(svg)).toEqual([]);
-    expect(svg.match(/fill="#c9382a"><title>look\/b/g)).toHaveLength(1);
+    expect(svg.match(/fill="#e5897f"><title>look\/b/g)).toHaveLength(1);
+  });
+
+  it("[first-use point 4] has an axis of the time at work, the duration of each step, and a legend", () => {
+    const texts = [...formatTimelineSvg(VIEW).matchAll(/<text[^>]*>([^<]*)</g)].map(([, content]) => content);
+    expect(texts.slice(2, 14)).toEqual(["0", "5 s", "10 s", "15 s", "20 s", ...texts.slice(7, 14)]);
+    expect(texts).toContain("5.0 s");
+    expect(texts).toContain("15 s · 2 attempts");
+    expect(texts).toContain("1 h 0 min later");
+    expect(texts).toContain("confidence 90 %");
+    expect(texts.slice(-2)).toEqual(["done", "cut off by a crash"]);
+  });
+
+  it("[first-use point 4 kin] has marks on the axis for a task of a tenth of a second, of days, and of no time", () => {
+    const ticksOf = (seconds: number): string[] => {
+      const span = { from: at(0), to: at(seconds) };
+      const lanes = [{ step: "a@1.1", path: "a", phase: 0, spans: [{ ...span, attempt: 1, status: "completed" }] }];
+      const svg = formatTimelineSvg({ ...VIEW, ...span, working: [span], phases: [], lanes, marks: [] });
+      return [...svg.matchAll(/font-size="11"[^>]*>([^<]*)</g)].map(([, content = ""]) => content);
+    };
+    expect(ticksOf(0.25)).toEqual(["0", "0.1 s", "0.2 s"]);
+    expect(ticksOf(400)).toEqual(["0", "1 min", "2 min", "3 min", "4 min", "5 min", "6 min"]);
+    expect(ticksOf(3 * 86_400).at(-1)).toBe("3 d");
+    expect(ticksOf(0)).toEqual(["0"]);
   });
 });
 
