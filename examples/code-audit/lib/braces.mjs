@@ -4,24 +4,41 @@
  * A function is a `{` whose header (the text since the last `;`, `{` or `}` outside parentheses) ends like one: `=>`, the
  * words function, func, fn, fun or def, or `name(…)` followed by no more than a return type or modifiers. A header that
  * begins with a control word opens a block and adds nesting; one that names a class, namespace or type adds none. Braces
- * inside a parameter list or a return type belong to the header around them. Branches count to the innermost function.
+ * inside a parameter list or a return type belong to the header around them. Branches count to the innermost function. Each
+ * way through the preprocessor's #if begins with the braces that were open before it.
  */
 
 const TOKEN = /[{}();]|\b(?:if|for|foreach|while|case|catch)\b|&&|\|\||\?\?=?|\?(?![.?:,)\]=>])/g;
 const CONTROL =
-  /^(?:\}?\s*)(?:else\b|if\b|for\b|foreach\b|while\b|do\b|switch\b|try\b|catch\b|finally\b|synchronized\b|(?:with|using|lock|unsafe|loop|match|when|guard|select|repeat|defer)(?:\s+[^(\s]|$))/;
+  /^(?:\}?\s*)(?:else(?:if)?\b|if\b|for\b|foreach\b|while\b|do\b|switch\b|try\b|catch\b|finally\b|synchronized\b|(?:with|using|lock|unsafe|loop|match|when|guard|select|repeat|defer)(?:\s+[^(\s]|$))/;
 const CONTAINER =
   /(?:^|\s)(?:class|interface|struct|enum|union|namespace|module|package|trait|impl|extension|protocol|record|object|declare|type)\s+[\w$"<]|^extern\b/;
-const FUNCTION_WORD = /(?:^|[^\w$.])(?:function|func|fn|fun|def)\b\s*\*?\s*(?:\([^)]*\)\s*)?([\w$]*)/;
+const FUNCTION_WORD =
+  /(?:^|[^\w$.])(?:func\b\s*(?:\(\)\s*)?|(?:function|fn|fun|def)\b\s*[*&]?\s*(?:<[^>]*>\s*)?)([\w$.]*)(?=\s*[(<[])/;
 const METHOD_HEAD =
   /([\w$#~]+)\s*(?:<[^<>()]*>)?\s*\((?:[^()]|\([^()]*\))*\)\s*(?:(?:const|noexcept|override|final|async|throws\s+[\w.,\s]+|mutable)\s*)*(?:->\s*[^={}]+|:\s*[^={};]+|:\s*[\w$]+\s*\([^{}]*\))?$/;
 const ARROW_NAME =
   /(?:([\w$#]+)\s*[:=]\s*)?(?:async\s*)?(?:\([^()]*(?:\([^()]*\)[^()]*)*\)|[\w$]+)\s*(?::\s*[^={}]+)?=>$/;
+const CONTROL_VALUE = /(?:=|return|&&|\|\||[(,])\s*(?:match|if|switch|when|loop|unsafe)\b[^;]*$/;
 const BARE_CONTROL = /^\s*(?:if|for|switch)\s+[^(\s]/;
 const DECLARED = /(?:const|let|var)\s+([\w$]+)\s*(?::[^=]+)?=\s*(?:async\s*)?(?:\([^()]*\)|[\w$]+)\s*(?::\s*[^=]+)?=>$/;
 const CALLBACK = /([\w$.]{1,60})\((?:[^()]*,)?\s*(?:async\s*)?(?:\([^()]*\)|[\w$]+)\s*=>$/;
-const HEADER_MAX = 300;
-const CONTROL_CALLS = new Set(["if", "for", "foreach", "while", "switch", "catch", "when", "with", "using", "lock"]);
+const HEADER_MAX = 600;
+const HEADER_LINES_MAX = 20;
+const CONTROL_CALLS = new Set([
+  "if",
+  "elseif",
+  "elif",
+  "for",
+  "foreach",
+  "while",
+  "switch",
+  "catch",
+  "when",
+  "with",
+  "using",
+  "lock",
+]);
 const CALL_WORDS = new Set(["return", "new", "await", "super", "sizeof", "typeof"]);
 
 /**
@@ -29,9 +46,11 @@ const CALL_WORDS = new Set(["return", "new", "await", "super", "sizeof", "typeof
  * lines, branches, nesting}`, all branches, and how many braces were still open.
  */
 export function createBraceFinder({ traits }) {
-  const finder = { hasArms: traits.has("arms"), open: [], functions: [], header: "", parens: 0, branches: 0 };
+  const fresh = { open: [], functions: [], header: "", headerLines: [], parens: 0, branches: 0, ways: [] };
+  const finder = { ...fresh, hasArms: traits.has("arms"), isWorded: traits.has("worded") };
   return {
     add: (code, line) => addLine(finder, code, line),
+    direct: (text) => followDirective(finder, text),
     finish: (lastLine) => {
       const openAtEnd = finder.open.length;
       while (finder.open.length > 0) closeBrace(finder, lastLine);
@@ -43,19 +62,39 @@ export function createBraceFinder({ traits }) {
 function addLine(finder, code, line) {
   let from = 0;
   for (const { 0: token, index: at } of code.matchAll(TOKEN)) {
+    const text = code.slice(from, at);
     if (token === "(") finder.parens++;
     else if (token === ")") finder.parens = Math.max(0, finder.parens - 1);
     else if (token === "{" || token === "}") {
+      extendHeader(finder, text, line);
       if (token === "}") closeBrace(finder, line);
-      else openBrace(finder, finder.header + code.slice(from, at), line);
+      else openBrace(finder, line);
+      finder.headerLines = [];
       from = at + 1;
     } else if (token !== ";") countBranch(finder);
-    else if (finder.parens === 0 && !BARE_CONTROL.test(finder.header + code.slice(from, at))) {
-      finder.header = "";
+    else if (finder.parens === 0 && !BARE_CONTROL.test(finder.header + text)) {
+      Object.assign(finder, { header: "", headerLines: [] });
       from = at + 1;
     }
   }
-  finder.header = `${finder.header}${code.slice(from)} `.slice(-HEADER_MAX);
+  extendHeader(finder, `${code.slice(from).trimEnd()} `, line);
+}
+
+function followDirective(finder, text) {
+  const word = /^\s*#\s*(if|else|elif|endif)/.exec(text)?.[1];
+  const { open, header, headerLines, parens, ways } = finder;
+  if (word === "if") ways.push({ open: [...open], header, headerLines: [...headerLines], parens });
+  else if (word === "endif") ways.pop();
+  else if (word !== undefined && ways.length > 0) {
+    const before = ways.at(-1);
+    Object.assign(finder, { ...before, open: [...before.open], headerLines: [...before.headerLines] });
+  }
+}
+
+function extendHeader(finder, text, line) {
+  finder.header = `${finder.header}${text.replace(/^\s+/, " ")}`.slice(-HEADER_MAX);
+  finder.headerLines.push({ line, text });
+  if (finder.headerLines.length > HEADER_LINES_MAX) finder.headerLines.shift();
 }
 
 const innermost = ({ open }) => open.findLast(({ kind }) => kind === "function");
@@ -66,14 +105,17 @@ function countBranch(finder) {
   if (inner) inner.branches++;
 }
 
-function openBrace(finder, text, line) {
-  const header = text.slice(-HEADER_MAX).trim();
+function openBrace(finder, braceLine) {
+  const header = finder.header.trim();
   const isInHeader = isPartOfHeader(header, finder.parens);
   const found = isInHeader ? { kind: "block" } : judgeHeader(header, finder);
   const outer = finder.open.at(-1);
   const nesting = found.kind === "function" ? 0 : (outer?.nesting ?? 0) + (found.kind === "control" ? 1 : 0);
   const { parens } = finder;
   const outerHeader = isInHeader ? `${header}{}` : "";
+  // A function begins on the line that has its name.
+  const isNamed = ({ text }) => found.name !== undefined && text.includes(found.name);
+  const line = finder.headerLines.findLast(isNamed)?.line ?? braceLine;
   finder.open.push({ ...found, line, nesting, nestingMax: 0, branches: 0, parens, outerHeader });
   Object.assign(finder, { header: "", parens: 0 });
   const inner = innermost(finder);
@@ -102,15 +144,24 @@ function nameArrow(header) {
   return assigned ?? (callee ? `(callback of ${callee})` : "(arrow)");
 }
 
-function judgeHeader(header, { parens, hasArms }) {
+function judgeHeader(header, { parens, hasArms, isWorded }) {
   if (header === "") return { kind: "block" };
   if (header.endsWith("=>")) return hasArms ? { kind: "control" } : { kind: "function", name: nameArrow(header) };
   if (parens === 0 && CONTROL.test(header)) return { kind: "control" };
-  const worded = FUNCTION_WORD.exec(header);
+  const outside = header.replace(/\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)/g, "()");
+  const worded = FUNCTION_WORD.exec(outside);
   if (worded) return { kind: "function", name: worded[1] || "(anonymous)" };
-  if (CONTAINER.test(header)) return { kind: "container" };
-  return judgeCall(header, METHOD_HEAD.exec(header)?.[1]);
+  if (isContainer(outside)) return { kind: "container" };
+  const name = METHOD_HEAD.exec(header)?.[1];
+  return isWorded && name !== "init" ? judgeValue(header) : judgeCall(header, name);
 }
+
+/** Whether a header names a class or the like, not merely in the type that a function returns. */
+function isContainer(outside) {
+  return CONTAINER.test(outside) && !(outside.endsWith(")") && /(?:^|\s)(?:struct|enum|union)\s/.test(outside));
+}
+
+const judgeValue = (header) => ({ kind: CONTROL_VALUE.test(header) ? "control" : "block" });
 
 /** A header that ends like `name(…)`: a method, or a control word that some language writes that way. */
 function judgeCall(header, name) {

@@ -122,7 +122,7 @@ const RULES = [
   function unknownLicences({ dependencies, ...outputs }) {
     const list = ofGroups(dependencies, ["unknown"]);
     const total = totalOf(dependencies, "unknown");
-    if (total === 0) return undefined;
+    if (!list.some(isRuntime)) return undefined;
     const { counted } = dependencies.licences;
     const of =
       total === counted && counted > 1

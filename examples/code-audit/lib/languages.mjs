@@ -6,27 +6,28 @@
  *   braces, indent   how functions are found; without one of them no function is ever claimed
  *   template     strings between backquotes run over lines; regex: /…/ may be a regular expression
  *   triple       strings between triple quotes run over lines; one that stands alone is a comment
- *   lifetime     a single quote may open no string; arms: => opens no function; directive: a # line is the preprocessor's
+ *   lifetime     a single quote may open no string; arms: => opens no function; worded: functions have a word
+ *                (fn, func …); directive: a # line is the preprocessor's
  */
 
 const TABLE = `
 JavaScript | code | js jsx mjs cjs flow | c braces template regex
 TypeScript | code | ts tsx mts cts | c braces template regex
 Java | code | java | c braces
-Kotlin | code | kt kts | c braces
-Scala | code | scala sc | c braces arms
+Kotlin | code | kt kts | c braces worded
+Scala | code | scala sc | c braces arms worded
 Groovy | code | groovy gradle | c braces
 C | code | c | c braces directive
 C/C++ header | code | h hh hpp hxx | c braces directive
 C++ | code | cc cpp cxx c++ ipp | c braces directive
 C# | code | cs | c braces directive
-Go | code | go | c braces template
-Rust | code | rs | c braces lifetime arms
-Swift | code | swift | c braces
+Go | code | go | c braces template worded
+Rust | code | rs | c braces lifetime arms worded
+Swift | code | swift | c braces worded
 Dart | code | dart | c braces
 Objective-C | code | m mm | c braces directive
-Zig | code | zig | // braces
-PHP | code | php phtml | c # braces
+Zig | code | zig | // braces worded
+PHP | code | php phtml | c # braces worded
 Python | code | py pyi pyw | # indent triple
 Ruby | code | rb rake gemspec | # =begin..=end
 Shell | code | sh bash zsh ksh fish bats | #
@@ -34,6 +35,7 @@ PowerShell | code | ps1 psm1 | # <#..#>
 Batch | code | bat cmd | rem REM ::
 Perl | code | pl pm t | # =pod..=cut =head1..=cut
 Lua | code | lua | -- --[[..]]
+Tcl | code | tcl tk | #
 SQL | code | sql | -- /*..*/
 Elixir | code | ex exs | #
 Erlang | code | erl hrl | %
@@ -61,8 +63,8 @@ CMake | code | cmake | #
 M4 | code | m4 ac | dnl #
 CSS | style | css | /*..*/
 SCSS/Less | style | scss less sass styl | c
-HTML | markup | html htm xhtml ejs hbs mustache njk jinja j2 erb | <!--..-->
-XML | markup | xml xsd xsl xslt plist csproj fsproj vbproj props targets wsdl | <!--..-->
+HTML | markup | html htm xhtml ejs hbs mustache njk jinja j2 erb twig | <!--..-->
+XML | markup | xml vcxproj filters xsd xsl xslt plist csproj fsproj vbproj props targets wsdl | <!--..-->
 SVG | markup | svg | <!--..-->
 Manual page | markup | 1 2 3 4 5 6 7 8 | .\\"
 Markdown | prose | md markdown mdx | <!--..-->
@@ -96,7 +98,7 @@ const INTERPRETERS = [
   [/\bphp\b/, "PHP"],
 ];
 const NOTICE = /^(?:licen[cs]e|copying|notice|authors|contributors|readme|changelog|changes)(?:[-.][a-z0-9]+)?$/i;
-const TRAITS = ["braces", "indent", "template", "regex", "triple", "lifetime", "arms", "directive"];
+const TRAITS = ["braces", "indent", "template", "regex", "triple", "lifetime", "arms", "directive", "worded"];
 
 const byName = new Map();
 const byExtension = new Map();

@@ -34,7 +34,7 @@ const PARSERS = [
 const DEVELOPMENT =
   /(?:^|[-_.])(?:dev|development|tests?|testing|docs?|doc|lint|typing|types|ci|build|release|bench)(?:[-_.]|$)/i;
 const DEVELOPMENT_FOLDER =
-  /(?:^|\/)(?:tests?|specs?|fixtures?|testdata|docs?|website|examples?|samples?|demos?|bench(?:marks?)?|e2e)\//i;
+  /(?:^|\/)(?:\.[\w-]+|tests?|specs?|fixtures?|testdata|docs?|website|examples?|samples?|demos?|bench(?:marks?)?|e2e)\//i;
 
 /** What a path says: `{kind: "manifest", ecosystem, parse}`, `{kind: "lock"}`, `{kind: "not_parsed"}` or `undefined`. */
 export function recogniseManifest(path) {
@@ -170,19 +170,20 @@ function parsePom(text) {
   const clean = without(text, "<!--", "-->");
   if (!clean.includes("<project")) throw new Error("no <project> element");
   const field = (block, name) => (between(block, name)[0] ?? "").trim();
-  const ofPlugins = without(
-    without(clean, "<plugin>", "</plugin>"),
-    "<dependencyManagement>",
-    "</dependencyManagement>",
-  );
-  const dependencies = between(ofPlugins, "dependency").map((block) => ({
-    name: `${field(block, "groupId")}:${field(block, "artifactId")}`,
-    wanted: field(block, "version"),
+  const own = ["parent", "dependencies", "build"].reduce((rest, tag) => without(rest, `<${tag}>`, `</${tag}>`), clean);
+  const parent = between(clean, "parent")[0] ?? "";
+  const ofProject = (name) => field(own, name) || field(parent, name);
+  const resolve = (value) =>
+    value.replace(/\$\{(?:project|pom)\.(groupId|version)\}/g, (_all, name) => ofProject(name));
+  const used = without(without(clean, "<plugin>", "</plugin>"), "<dependencyManagement>", "</dependencyManagement>");
+  const dependencies = between(used, "dependency").map((block) => ({
+    name: resolve(`${field(block, "groupId")}:${field(block, "artifactId")}`),
+    wanted: resolve(field(block, "version")),
     scope: field(block, "scope") === "test" ? "development" : "runtime",
   }));
-  const own = ["parent", "dependencies", "build"].reduce((rest, tag) => without(rest, `<${tag}>`, `</${tag}>`), clean);
   const licence = field(between(own, "licenses")[0] ?? "", "name");
-  return { name: field(own, "artifactId"), version: field(own, "version"), licence, dependencies };
+  const name = [ofProject("groupId"), field(own, "artifactId")].filter(Boolean).join(":");
+  return { name, version: ofProject("version"), licence, dependencies };
 }
 
 function parseGemfile(text) {

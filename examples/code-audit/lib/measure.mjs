@@ -32,14 +32,15 @@ export function measureSource(file) {
   const markers = [];
   let branches = 0;
   let last = 0;
-  const counts = countLines(file, ({ code, comment }, _line, number) => {
+  const counts = countLines(file, ({ code, comment, directive }, _line, number) => {
     last = number;
     const match = MARKER.exec(comment);
     if (match) {
       const after = comment.slice(match.index + match[0].length).replace(/^[\s:-]+/, "");
       markers.push({ marker: match[1], line: number, text: after.trim() });
     }
-    if (finder) finder.add(code, number);
+    if (directive) finder?.direct(directive);
+    else if (finder) finder.add(code, number);
     else branches += code.match(BRANCH)?.length ?? 0;
   });
   return { counts, markers, ...(finder?.finish(last) ?? { functions: [], branches }) };

@@ -3,7 +3,7 @@
  *
  * A heuristic lexer, no grammar. Ordinary quotes end at the line end, so that a misread quote damages one line and not the
  * file; block comments, templates (with code inside `${}`) and triple quotes run over lines until their closing mark. A
- * triple-quoted text that stands alone is a comment.
+ * triple-quoted text that stands alone, and is no argument or value, is a comment.
  */
 
 const RUST_CHARACTER = /^'(?:\\.[^']*|[^'\\])'/;
@@ -14,7 +14,7 @@ const REGEX = /^\/(?:[^\\/[]|\\.|\[(?:[^\]\\]|\\.)*\]?)*\//;
 
 /**
  * Creates a scanner for one file: `next(line)` answers `{kind, code, comment}`, the kind `blank`, `comment` or `code`, the
- * code with strings emptied and comments removed (empty for the preprocessor's lines), the comment without its marks.
+ * code with strings emptied and comments removed (empty for the preprocessor's lines, which are the directive), the comment without its marks.
  */
 export function createScanner({ traits, line: lineMarks, block }) {
   const openers = [...block.map(([mark]) => mark), ...lineMarks].map(escapePattern);
@@ -22,7 +22,7 @@ export function createScanner({ traits, line: lineMarks, block }) {
   const braces = traits.has("template") ? ["[{}]"] : [];
   const slash = traits.has("regex") ? ["/"] : [];
   const interesting = new RegExp([...openers, ...quotes, ...braces, ...slash].join("|") || "$^", "g");
-  const state = { traits, block, lineMarks, interesting, stack: [], code: "", comment: "", hasString: false };
+  const state = { traits, block, lineMarks, interesting, stack: [], code: "", comment: "", hasString: false, last: "" };
   let isDirective = false;
   return {
     next(raw) {
@@ -34,9 +34,11 @@ export function createScanner({ traits, line: lineMarks, block }) {
       const { comment, hasString } = state;
       const hasCode = state.code.trim() !== "" || hasString;
       const kind = line.trim() === "" ? "blank" : hasCode ? "code" : "comment";
+      const directive = isDirective ? state.code : undefined;
       const code = isDirective ? "" : state.code;
+      state.last = code.trim() === "" ? state.last : code.trim();
       isDirective &&= line.endsWith("\\");
-      return { kind, code, comment };
+      return { kind, code, comment, directive };
     },
   };
 }
@@ -141,7 +143,7 @@ function opensNoString(text, traits) {
 }
 
 function openTriple(mark, { at, before }, state) {
-  const isComment = /^\s*[rRuUbB]{0,2}$/.test(before);
+  const isComment = /^\s*[rRuUbB]{0,2}$/.test(before) && !/[([{,=+%\\]$/.test(state.last);
   state.stack.push({ mark, isComment, hasEscapes: true });
   state.hasString ||= !isComment;
   return { code: isComment ? "" : `${before}""`, end: at + 3 };

@@ -22,6 +22,7 @@ export function writeLead({ inventory, churn }) {
   const code = inventory.languages.filter(({ kind }) => kind === "code");
   const lines = code.reduce((sum, entry) => sum + entry.code, 0);
   const top = code
+    .filter((entry) => entry.code >= lines / 100)
     .slice(0, 3)
     .map(({ language, code: own }) => `${escapeText(language)} ${percent(share(own, lines))}`);
   return phrases([
@@ -104,11 +105,14 @@ export function writeSecrets({ secrets }) {
 /** Dependencies and licences. */
 export function writeDependencies({ dependencies }) {
   if (!dependencies) return "";
-  const { manifests, declared, locks, locked, installed, licences, unparsable, not_parsed: notParsed } = dependencies;
+  const { manifests, declared, locks, locked, installed, licences, unparsable } = dependencies;
+  const { not_parsed: notParsed, own_licence: own } = dependencies;
+  const isKnown = licences.by_licence.items.some(({ licence }) => licence !== "unknown");
   const scopes = Object.entries(declared.by_scope).map(([scope, number]) => `${formatCount(number)} ${scope}`);
   return section(
     "Dependencies and licences",
     phrases([
+      own.licence && `a licence text of ${escapeText(own.licence)} stands at the top`,
       manifests.total > 0 && count(manifests.total, "manifest"),
       declared.total > 0 && `${count(declared.total, "dependency", "dependencies")} declared (${scopes.join(", ")})`,
       locks.total > 0 && count(locks.total, "lock file"),
@@ -125,7 +129,7 @@ export function writeDependencies({ dependencies }) {
       "#at run time": "runtime",
       "its own licence": ({ licence }) => escapeText(licence || "none stated"),
     }),
-    formatTable(licences.by_licence, {
+    formatTable(isKnown ? licences.by_licence : [], {
       licence: "licence",
       "#packages": "packages",
       "asks for": "group",
@@ -151,7 +155,10 @@ export function writeHotspots({ hotspots }) {
     ranked.findIndex(({ path, line }) => path === entry.path && line === entry.line) === at;
   return section(
     "Hot spots",
-    `${count(functions.found, "function")}, ${functions.mean_lines} lines on average${blind.length > 0 ? `; in ${blind.join(", ")} functions cannot be found` : ""}.`,
+    phrases([
+      functions.found > 0 && `${count(functions.found, "function")}, ${functions.mean_lines} lines on average`,
+      blind.length > 0 && `in ${blind.join(", ")} functions cannot be found`,
+    ]),
     formatTable(
       ranked.filter(isFirst),
       {

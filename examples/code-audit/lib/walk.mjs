@@ -16,10 +16,10 @@ import { capList, compareText } from "./lists.mjs";
 const words = (text) => new Set(text.split(" "));
 const VERSION_CONTROL = words(".git .hg .svn .bzr CVS");
 const DEPENDENCIES = words(
-  "node_modules bower_components jspm_packages vendor site-packages dist-packages .venv venv virtualenv Pods Carthage .yarn .pnpm-store __pypackages__ .bundle .cargo",
+  "node_modules bower_components jspm_packages vendor vendored deps third_party third-party 3rdparty site-packages dist-packages .venv venv virtualenv Pods Carthage .yarn .pnpm-store __pypackages__ .bundle",
 );
 const PRODUCTS = words(
-  "dist build out outputs target coverage htmlcov .nyc_output .next .nuxt .output .splashdown .svelte-kit .turbo .parcel-cache .cache .gradle .tox .nox .mypy_cache .pytest_cache .ruff_cache __pycache__ .eggs .terraform .dart_tool DerivedData _build",
+  "dist build out outputs target coverage htmlcov .nyc_output .next .nuxt .output .splashdown .svelte-kit .turbo .parcel-cache .cache .gradle .tox .nox .mypy_cache .pytest_cache .ruff_cache __pycache__ .eggs .terraform .dart_tool .pc DerivedData _build",
 );
 const MANIFEST =
   /^(?:package\.json|Cargo\.toml|pom\.xml|build\.(?:gradle(?:\.kts)?|sbt)|pyproject\.toml|setup\.(?:py|cfg)|go\.mod|composer\.json|CMakeLists\.txt|configure|Makefile|.*\.(?:cs|fs|vb)proj)$/;

@@ -43,7 +43,7 @@ export default function churn(request, channel) {
 }
 
 function unavailable(why, isDecided) {
-  const reason = `no git history: ${why}`;
+  const reason = `no git history: ${why.replace(/ \(or any .*/, "")}`;
   const confidence = { knowledge: isDecided ? 1 : 0.5, information: 1, implementation: 1, validation: 1 };
   return { output: { available: false, reason }, confidence, factors: [reason], assumptions: [] };
 }

@@ -54,7 +54,7 @@ function readManifest({ root, manifests, installed, unparsable }, path, { ecosys
     if (text === undefined) throw new Error(error);
     const manifest = { ecosystem, path, ...parse(text) };
     if (isInstalled) installed.push({ ...manifest, ...findLicence(root, folderOf(path), manifest.licence) });
-    else if (!isInsidePackage) manifests.push(manifest);
+    else if (!isInsidePackage) manifests.push({ ...manifest, ...findLicence(root, folderOf(path), manifest.licence) });
   } catch (problem) {
     const reason = String(problem.message)
       .split("\n")[0]
@@ -174,6 +174,7 @@ function summarise({ found, locked, declared, packages }) {
     .filter(({ reason }) => reason !== "");
   const distinct = countBy(installed, ({ ecosystem, name }) => `${ecosystem} ${name}`);
   return {
+    own_licence: findLicence(found.root, "", ""),
     mode: installed.length > 0 ? "installed packages" : "project",
     manifests: capList(manifests.map(showManifest)),
     locks: capList(locks.map(formatPath)),

@@ -146,6 +146,22 @@ describe("dependencies", () => {
     expect(output.declared.by_scope).toEqual({ development: 3, optional: 1, runtime: 1 });
   });
 
+  it("reads of a Maven module what its project and its parent say, and counts no module of the tree", () => {
+    const module = (name: string, dependencies = "") =>
+      `<project><parent><groupId>g</groupId><version>3</version></parent><artifactId>${name}</artifactId><dependencies>${dependencies}</dependencies></project>`;
+    const dependency = (group: string, name: string) =>
+      `<dependency><groupId>${group}</groupId><artifactId>${name}</artifactId><version>\${project.version}</version></dependency>`;
+    const folder = createTree({
+      "a/pom.xml": module("a", dependency("${project.groupId}", "b") + dependency("${project.groupId}", "other")),
+      "b/pom.xml": module("b"),
+      ".tools/requirements.txt": "codespell==1\n",
+      LICENSE: MIT,
+    });
+    const { output } = runSpecialist("dependencies", folder);
+    expect(named(output.declared.items)).toEqual(["g:other 3 runtime", "codespell ==1 development"]);
+    expect(output.own_licence).toEqual({ licence: "MIT", source: "licence text" });
+  });
+
   it("sorts licence expressions by what they ask for", () => {
     const groups = {
       MIT: "permissive",

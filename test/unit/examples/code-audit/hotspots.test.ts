@@ -75,7 +75,7 @@ describe("hotspots", () => {
       "C.java":
         "public class C extends D {\n  public <T> List<T> sort(final List<T> in) throws IOException {\n    if (in == null || x) { return null; }\n    char c = '{';\n    return new ArrayList<>() {{ add(null); }};\n  }\n}\n",
       "d.c":
-        "#define X(a) do { \\\n  a; { \\\n} while (0)\nstatic int foo(int a, char *b)\n{\n  if (a) { return 1; } else if (b) { for (;;) { } }\n}\nstruct s { int x; };\n",
+        "#define X(a) do { \\\n  a; { \\\n} while (0)\nstatic int foo(int a, char *b)\n{\n  if (a) { return 1; } else if (b) { for (;;) { } }\n}\nstruct s { int x; };\nstatic struct s *make(int n,\n                     const struct s *from)\n{\n  return 0;\n}\n",
       "f.cs":
         'class A<T> where T : class {\n  public async Task<int> Run(string a = "{") {\n    using (var x = y) { lock (z) { if (a) return 1; } }\n  }\n  int P { get; set; }\n}\n',
       "e.php": "<?php\nclass A { public function go($x): ?array { foreach ($x as $y) { } return ['a' => 1]; } }\n",
@@ -86,10 +86,40 @@ describe("hotspots", () => {
       ["C.java", "sort", 2, 5, 2, 1],
       ["a.rs", "parse", 2, 7, 2, 3],
       ["b.go", "Handle", 1, 8, 2, 2],
-      ["d.c", "foo", 5, 3, 3, 2],
+      ["d.c", "foo", 4, 4, 3, 2],
+      ["d.c", "make", 9, 5, 0, 0],
       ["e.php", "go", 2, 1, 1, 1],
       ["f.cs", "Run", 2, 3, 1, 2],
     ]);
+    expect(confidence["validation"]).toBe(1);
+  });
+
+  it("takes for functions what has the word where the language has one, on the line of its name", () => {
+    const sources = {
+      "a.rs": "fn run(x: u8) -> u8 {\n    let y = match parse(x) {\n        _ => 1,\n    };\n    y\n}\n",
+      "b.go":
+        "var one = 1\nvar f = func(a int) error {\n\treturn nil\n}\n\nfunc (s *S) Run(g func(int) error) error {\n\treturn g(1)\n}\n",
+      "c.php":
+        "<?php\nfunction go($x)\n{\n  if ($x) { } elseif (test($x)) { }\n  return array_map(function ($a) use ($x) { return $a; }, $x);\n}\n",
+      "D.java": "class D {\n  <T> T apply(\n      final Function<T> function) {\n    return null;\n  }\n}\n",
+    };
+    const { output } = runSpecialist("hotspots", createTree(sources));
+    const found = output.functions.longest.map((f: Json) => `${f.path}:${f.line} ${f.name} ${f.lines}`);
+    expect(found.toSorted()).toEqual([
+      "D.java:2 apply 4",
+      "a.rs:1 run 6",
+      "b.go:2 (anonymous) 3",
+      "b.go:6 Run 3",
+      "c.php:2 go 5",
+      "c.php:5 (anonymous) 1",
+    ]);
+  });
+
+  it("goes through each way of the preprocessor with the braces that were open before it", () => {
+    const text =
+      "int one(int a)\n{\n#ifdef X\n  if (a) {\n#elif Y\n  if (!a) {\n#else\n  while (a) {\n#endif\n    a();\n  }\n}\nint two(void) { return 1; }\n";
+    const { output, confidence } = runSpecialist("hotspots", createTree({ "a.c": text }));
+    expect(functions(output)).toEqual({ one: [1, 12, 3, 1], two: [13, 1, 0, 0] });
     expect(confidence["validation"]).toBe(1);
   });
 
