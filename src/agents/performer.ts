@@ -34,7 +34,7 @@ const PERFORM: Readonly<Partial<Record<StepKind, PerformKind>>> = {
   scorer: performScorer,
   http: performHttp,
   mcp: performMcp,
-  set: (_deps, work) => performSet(work),
+  set: performSet,
 };
 
 /** The performer of the running system. */

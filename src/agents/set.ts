@@ -10,25 +10,32 @@ import { isJsonObject, type JsonValue } from "../base/json.js";
 import { formatPython } from "../definition/templates/python-text.js";
 import type { SetStep } from "../definition/model/step.js";
 import type { StepOutcome, StepWork } from "../engine/model/ports.js";
+import type { PerformerDeps } from "./outcome/contract.js";
 import { outputInvalid } from "./outcome/failure.js";
+import { requireDeclaredOutput } from "./outcome/output-check.js";
 import { readYamlValue } from "./outcome/yaml-value.js";
 
 const TRUE_TEXTS = ["true", "1", "yes", "y", "on"];
 const FALSE_TEXTS = ["false", "0", "no", "n", "off"];
 
-export async function performSet(work: StepWork): Promise<StepOutcome> {
+export async function performSet(deps: PerformerDeps, work: StepWork): Promise<StepOutcome> {
+  const output = await readOutput(work);
+  await requireDeclaredOutput(deps, work, output);
+  return { status: "completed", output };
+}
+
+async function readOutput(work: StepWork): Promise<JsonValue> {
   const { values, outputType } = work.definition as SetStep;
   if (values === undefined) {
     const rendered = work.rendered["value"] ?? null;
-    const output = outputType === "auto" ? await readAuto(rendered) : await readTyped(rendered, outputType);
-    return { status: "completed", output };
+    return outputType === "auto" ? readAuto(rendered) : readTyped(rendered, outputType);
   }
   const rendered = work.rendered["values"] ?? work.rendered["value"];
   const output: Record<string, JsonValue> = {};
   for (const [name, item] of Object.entries(isJsonObject(rendered) ? rendered : {})) {
     output[name] = await readAuto(item ?? null);
   }
-  return { status: "completed", output };
+  return output;
 }
 
 async function readAuto(rendered: JsonValue): Promise<JsonValue> {

@@ -19,6 +19,17 @@ export function formatPlainValue(value: JsonValue): JsonValue {
   return tag === "obj" && isJsonObject(v) ? formatFields(v) : formatPlainValue(v);
 }
 
+/** The same for a template: a value without tags is not copied. */
+export function formatForTemplate(value: JsonValue): JsonValue {
+  return hasTag(value) ? formatPlainValue(value) : value;
+}
+
+function hasTag(value: JsonValue | undefined): boolean {
+  if (Array.isArray(value)) return value.some((item: JsonValue) => hasTag(item));
+  if (!isJsonObject(value)) return false;
+  return value["$t"] !== undefined || Object.values(value).some((item) => hasTag(item));
+}
+
 function formatFields(value: JsonObject): JsonObject {
   const fields = Object.entries(value).filter(([, item]) => item !== undefined);
   return Object.fromEntries(fields.map(([key, item]) => [key, formatPlainValue(item ?? null)]));

@@ -258,7 +258,8 @@ function buildInputs(header: WorkflowHeader, faults: FaultList): Record<string, 
     inputs[name] = {
       type: input.type,
       required: input.required ?? true,
-      ...(input.default === undefined ? {} : { default: input.default as JsonValue }),
+      // As in Conductor: a default of nothing is none, so the zero value of the type counts.
+      ...(input.default === undefined || input.default === null ? {} : { default: input.default as JsonValue }),
       ...(input.description === undefined ? {} : { description: input.description }),
     };
     const problem = checkInputDefault(name, inputs[name]);
@@ -274,7 +275,12 @@ const UNDECLARED = /\bworkflow\.input\.([A-Za-z_]\w*)(?![\w?]|\s*\|\s*d(?:efault
 /** Inputs that Conductor's files use without declaring them: texts that must be given. */
 function findUndeclared(file: WorkflowFile): Record<string, InputDefinition> {
   const inputs: Record<string, InputDefinition> = {};
-  for (const [, name] of JSON.stringify([file.agents, file.for_each ?? []]).matchAll(UNDECLARED)) {
+  for (const [, name] of JSON.stringify([
+    file.agents,
+    file.for_each ?? [],
+    file.parallel ?? [],
+    file.output ?? {},
+  ]).matchAll(UNDECLARED)) {
     const isDeclared = name === undefined || Object.hasOwn(file.workflow.input ?? {}, name);
     if (!isDeclared) inputs[name] = { type: "string", required: true };
   }

@@ -98,13 +98,22 @@ function coerceInput(value: JsonValue, type: InputType): JsonValue {
 /** Why a text that stands for no string cannot be read exactly; `undefined` when it can. */
 function findInexactText(given: GivenInput, type: InputType): string | undefined {
   const text = "text" in given ? given.text : given.value;
-  if (type === "string" || typeof text !== "string" || !/^\s*[-[{\d]/.test(text)) return undefined;
+  if (type === "string" || typeof text !== "string" || !/^\s*[-+.[{\d]/.test(text)) return undefined;
   try {
-    parsePlainValue(text.trim());
+    parsePlainValue(NUMBER.test(text.trim()) ? written(text.trim()) : text.trim());
     return undefined;
   } catch (error) {
     return errorCodeOf(error) === undefined ? undefined : messageOf(error);
   }
+}
+
+/** A number as JSON writes it. */
+function written(number: string): string {
+  return number
+    .replace(/^\+/, "")
+    .replace(/^(-?)\./, "$10.")
+    .replace(/\.(?=$|[eE])/, "")
+    .replace(/^(-?)0+(?=\d)/, "$1");
 }
 
 /**
@@ -114,8 +123,9 @@ function findInexactText(given: GivenInput, type: InputType): string | undefined
  */
 export function parseInputText(text: string): JsonValue {
   const trimmed = text.trim();
-  if (trimmed === "true" || trimmed === "false") return trimmed === "true";
-  if (trimmed === "null") return null;
+  const word = trimmed.toLowerCase();
+  if (word === "true" || word === "false") return word === "true";
+  if (word === "null") return null;
   if (trimmed.startsWith("[") || trimmed.startsWith("{")) {
     try {
       return parsePlainValue(trimmed);
@@ -123,9 +133,12 @@ export function parseInputText(text: string): JsonValue {
       return text;
     }
   }
-  const isNumber = /^-?\d+(\.\d+)?([eE][-+]?\d+)?$/.test(trimmed) && Number.isFinite(Number(trimmed));
+  const isNumber = NUMBER.test(trimmed) && Number.isFinite(Number(trimmed));
   return isNumber ? encodeValue(Number(trimmed)) : text;
 }
+
+/** As a person writes one, a sign and a bare point included. */
+const NUMBER = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?$/;
 
 function isOfType(value: JsonValue, type: InputType): boolean {
   if (type === "array") return Array.isArray(value);

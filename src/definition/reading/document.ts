@@ -311,9 +311,28 @@ function convertScalar(walk: Walk, scalar: Scalar, path: FaultPath): JsonValue {
   if (typeof value === "number") return checkNumber(walk, scalar, path);
   const broken = typeof value === "string" ? findBrokenText(value) : undefined;
   if (broken !== undefined) note(walk, { path, node: scalar }, { code: "wrong_value", message: broken });
+  if (typeof value === "string" && scalar.type === "PLAIN") checkNumberlike(walk, scalar, path);
   if (typeof value === "string" || typeof value === "boolean" || value === null) return value;
   note(walk, { path, node: scalar }, { code: "wrong_value", message: `${source} is not a JSON value` });
   return null;
+}
+
+/** Numbers of other versions of YAML, which are texts here. */
+const NUMBERLIKE = /^[-+]?(?:0b[01][01_]*|0x[\da-fA-F_]*_[\da-fA-F_]*|\d[\d_]*_\d[\d_]*)$/;
+
+function checkNumberlike(walk: Walk, node: Scalar, path: FaultPath): void {
+  const { source = "", tag } = node;
+  if (tag !== undefined || !NUMBERLIKE.test(source)) return;
+  const value = Number(source.replaceAll("_", "").replace(/^[-+]/, "")) * (source.startsWith("-") ? -1 : 1);
+  note(
+    walk,
+    { path, node },
+    {
+      code: "wrong_value",
+      message: `${source} is a number to other readers and a text here`,
+      suggestion: `write ${value} for the number, or "${source}" for the text`,
+    },
+  );
 }
 
 /** Numbers that other readers would read otherwise, or that lose digits, are faults: the meaning must be plain. */

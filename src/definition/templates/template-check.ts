@@ -3,7 +3,8 @@ import { findNearest } from "../faults/nearest.js";
 import { compiledTemplate } from "./template-cache.js";
 import { findSyntaxFault, isKnownWord } from "./template-engine.js";
 import { placeFault, type TemplateFault, toFault } from "./template-fault.js";
-import { listWords, scanTemplate, type Segment } from "./template-lexer.js";
+import { listWords, scanExpression, scanTemplate, type Segment } from "./template-lexer.js";
+import { findIdentityTests } from "./template-rewrites.js";
 import { WORDS_OF_JINJA } from "./keywords.js";
 import type { Condition, Template } from "../model/values.js";
 
@@ -73,11 +74,24 @@ export function isBareCondition(text: Condition): boolean {
 
 const BARE_OPEN = "{{ ";
 
+/** `x is None`, as Python writes it, with the test's name as the template language has it: each place stays where it is. */
+function lowerIdentities(text: Condition): string {
+  try {
+    return findIdentityTests(scanExpression(text)).reduce(
+      (all, { at, until = at, text: test }) => all.slice(0, at) + test + all.slice(until),
+      text as string,
+    );
+  } catch {
+    // A character that no expression has: told by who reads the whole.
+    return text;
+  }
+}
+
 /** The syntax fault of a condition, found without running it. */
 export function findConditionFault(text: Condition): TemplateFault | undefined {
   if (!isBareCondition(text)) return findTemplateFault(text);
   if (text.trim() === "") return { message: "the condition is empty", line: 1, column: 1, offset: 0 };
-  const fault = findTemplateFault(`${BARE_OPEN}${text} }}`);
+  const fault = findTemplateFault(`${BARE_OPEN}${lowerIdentities(text)} }}`);
   if (fault === undefined) return undefined;
   return { ...fault, ...placeFault(text, fault.message, Math.max(fault.offset - BARE_OPEN.length, 0)) };
 }

@@ -8,9 +8,16 @@
 import type { JsonValue } from "../../base/json.js";
 import { LIMITS } from "../../base/limits.js";
 import { SHOWN_PREFIX } from "./template-shown-filters.js";
-import { scanExpression, scanTemplate, type Segment, TemplateSyntaxFault, type Token } from "./template-lexer.js";
+import {
+  type Insertion,
+  scanExpression,
+  scanTemplate,
+  type Segment,
+  TemplateSyntaxFault,
+  type Token,
+} from "./template-lexer.js";
 import { type Chain, findChains, findExpressionChains, type LocalUse } from "./template-references.js";
-import { findIdentityTests, findRewrites, type Insertion } from "./template-rewrites.js";
+import { findIdentityTests, findRewrites } from "./template-rewrites.js";
 import { findChainedComparison } from "./template-comparisons.js";
 import { findExcessiveRepeat, REPEAT_MAX } from "./repetition.js";
 

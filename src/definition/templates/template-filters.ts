@@ -6,6 +6,7 @@
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import { formatFixed, formatNumber, formatPython } from "./python-text.js";
+import { ORDER_FILTERS } from "./template-ordering.js";
 import { SHOWN_FILTERS } from "./template-shown-filters.js";
 import type { FilterCall } from "./filter-call.js";
 import { MAP_FILTERS, readFraction, readWhole, TEXT_FILTERS } from "./template-more-filters.js";
@@ -107,6 +108,7 @@ export const FILTERS: Readonly<Record<string, FilterCall>> = {
   truncate,
   format: (value, values, named) => formatText(textOf(value), named === NO_NAMES ? values : [...values, named]),
   ...MAP_FILTERS,
+  ...ORDER_FILTERS,
   ...TEXT_FILTERS,
   __whole: (value, [otherwise, base], named) =>
     readWhole(value, otherwise ?? named["default"] ?? 0, base ?? named["base"]),

@@ -5,6 +5,16 @@
  * Units: offsets in UTF-16 units from the start of the template.
  */
 
+/** Text put in at an offset of the template; at one offset the wider operand opens first and closes last. */
+export interface Insertion {
+  readonly at: number;
+  readonly text: string;
+  /** Text up to here is left out. */
+  readonly until?: number;
+  readonly isOpening: boolean;
+  readonly width: number;
+}
+
 export interface Token {
   readonly type: "name" | "number" | "string" | "op";
   readonly text: string;

@@ -1,24 +1,15 @@
 /**
  * Where minijinja differs from Jinja2 in what an expression means: the places, and what is written instead.
  *
- * Owns: `~` and filters that print write their operands as Python does; a sign `+`; `'%s' % x`; `.items()`, `.keys()`, `.values()`, `.get(…)`, `for key in map` and a list of a
+ * Owns: `<` and its like compare what has an order (template-ordering.ts); `~` and filters that print write their operands as Python does; a sign `+`; `'%s' % x`; `.items()`, `.keys()`, `.values()`, `.get(…)`, `for key in map` and a list of a
  * map that is written there keep the order of the keys; `"{}".format(…)`; `int` and `float` give 0 for what is no number. Works on tokens; a rewrite wraps a whole
  * operand in brackets, so nothing around it changes its meaning.
  * Source: CONDUCTOR-YAML 1.8 and section 2, Traps.
  */
 import { SHOWN_FILTERS, SHOWN_PREFIX } from "./template-shown-filters.js";
-import type { Token } from "./template-lexer.js";
+import { orderOperands } from "./template-ordering.js";
+import type { Insertion, Token } from "./template-lexer.js";
 import { KEYWORDS } from "./keywords.js";
-
-/** Text put in at an offset of the template; at one offset the wider operand opens first and closes last. */
-export interface Insertion {
-  readonly at: number;
-  readonly text: string;
-  /** Text up to here is left out. */
-  readonly until?: number;
-  readonly isOpening: boolean;
-  readonly width: number;
-}
 
 const METHODS: Readonly<Record<string, string>> = {
   items: "__items",
@@ -82,7 +73,7 @@ function rewriteOperator(tokens: readonly Token[], at: number): Insertion[] {
   if (text === "{") return listKeys(tokens, at);
   if (text === "%" && tokens[at - 1]?.type === "string") return formatOperands(tokens, at);
   const isSign = text === "+" && isOperandNext(tokens[at - 1]);
-  return isSign ? [{ at: start, until: end, text: "", isOpening: true, width: 0 }] : [];
+  return isSign ? [{ at: start, until: end, text: "", isOpening: true, width: 0 }] : orderOperands(tokens, at);
 }
 
 /** Filters that take the keys of a map. */

@@ -10,6 +10,7 @@
  */
 import type { ErrorCode } from "../../base/error-table.js";
 import { SplashdownError } from "../../base/errors.js";
+import { formatForTemplate } from "../../base/plain-value.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../base/json.js";
 import { LIMITS } from "../../base/limits.js";
 import { formatFaults, type TextPart } from "../faults/fault.js";
@@ -169,7 +170,7 @@ function requireChain(chain: Chain, scope: TemplateScope): JsonValue {
 }
 
 function textOf(value: JsonValue): string {
-  return formatPython(value);
+  return formatPython(formatForTemplate(value));
 }
 
 function nameOf(chain: Chain): string {
@@ -196,7 +197,7 @@ function runWith<T>(compiled: Named, scope: TemplateScope, call: (context: Recor
   if (certain !== undefined) throw new TemplateRunFault(`${nameOf(certain)} is not defined`, { offset: certain.start });
   for (const name of compiled.rebound) {
     const value = lookUp(scope, name);
-    if (value !== undefined) context[name] = value;
+    if (value !== undefined) context[name] = formatForTemplate(value);
   }
   try {
     return call(context);
@@ -228,7 +229,8 @@ function isProvidedFunction({ root, path, guarded: isGuarded }: Chain): boolean 
   return isGuarded && path.length === 0 && FUNCTIONS_PROVIDED.has(root);
 }
 
-function handOver(chain: Chain, value: JsonValue): JsonValue {
+function handOver(chain: Chain, stored: JsonValue): JsonValue {
+  const value = formatForTemplate(stored);
   if (chain.isIterated === true && isJsonObject(value)) return Object.keys(value);
   return checkFactor(chain, value);
 }

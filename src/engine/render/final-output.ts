@@ -35,7 +35,8 @@ export function renderWorkflowOutput(
       hasTemplates || rootOutput === undefined
         ? typeOutput(choice, root, choice.context.templates.renderValue(templates, scope))
         : loadValue(choice, rootOutput.value);
-    return { output: { inline: { ...(isJsonObject(base) ? base : {}), ...routeOutput } } };
+    const onTop = routeOutput === undefined ? {} : (typeOutput(choice, root, routeOutput) as JsonObject);
+    return { output: { inline: { ...(isJsonObject(base) ? base : {}), ...onTop } } };
   } catch (error) {
     if (errorCodeOf(error) !== "TEMPLATE_FAILED") throw error;
     return { error: messageOf(error) };
@@ -57,6 +58,11 @@ const FLOAT = /^[+-]?(?:\d+(?:_\d+)*\.(?:\d+(?:_\d+)*)?|\.\d+(?:_\d+)*)(?:[eE][+
 function typeOutput(choice: Choice, root: string, output: JsonValue): JsonValue {
   const node = findPlace(choice.state, root)?.node;
   if (node?.node !== "scope" || node.scope !== "machine" || !isJsonObject(output)) return output;
+  return typeFields(output);
+}
+
+/** The fields of an output, each text as the value that it stands for. */
+export function typeFields(output: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(output).map(([name, value]) => [
       name,

@@ -54,7 +54,7 @@ const readFinal = (text: string) => typeText(text);
 
 async function readSet(template: string, outputType: string): Promise<JsonValue> {
   const rendered = { value: renderSetValue(template, { templates, scope, outputType: outputType as "auto" }) };
-  const outcome = await performSet({ definition: { value: template, outputType }, rendered } as unknown as StepWork);
+  const outcome = await performSet({} as never, { definition: { value: template, outputType }, rendered } as unknown as StepWork);
   return (outcome as { output: JsonValue }).output;
 }
 

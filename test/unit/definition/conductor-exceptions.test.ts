@@ -27,6 +27,33 @@ const printed = (template: string, scope = {}): string => renderText(template, s
 const messageOf = async (text: string): Promise<string> =>
   (await faultsOf(text)).map(({ message }) => message).join("\n");
 
+/** First words of a row → the reason in whole-files-differences.json, whose files are run by conductor-files.test.ts. */
+const IN_FILES: Readonly<Record<string, string>> = {
+  "`budget_usd` without": "a budget without budget_mode stops and asks",
+  "`stdout`, `stderr`": "a script's own stdout, stderr and exit_code win over those that it prints",
+  "items of a for-each": "keys of items are told apart, and are JSON's",
+  "`outputs` of a for-each": "a failed item is null in its place",
+  "a whole `{{": "a list or map of one whole expression stays one",
+  "an input may have": "a value that its declared type cannot take is refused; there nothing is checked",
+  "`$${NAME}`": "$${NAME} is the text ${NAME}",
+  "`0b11`, `1_000`": "numbers and tags that readers of YAML do not agree on are faults that say what to write",
+  "a name that nothing has":
+    "a name that no step or input has is a fault of the file, also under `default` and `is defined`",
+  "a condition may assign": "no assignment, bit operator, second expression or f-string is a condition",
+  "`max_iterations` and": "a number in quotes and a key that nobody knows are faults of the file",
+  "steps called":
+    "a name that a template could not read, or that stands for something else, is a fault that says another",
+  "an answer without text": "an empty answer of a model is a failure",
+  "`output: {}`": "a workflow without fields in its output gives what its last step gave",
+};
+const reasons = new Set(
+  (
+    JSON.parse(
+      readFileSync(new URL("../../golden/conductor/whole-files-differences.json", import.meta.url), "utf8"),
+    ) as readonly { readonly why: string }[]
+  ).map(({ why }) => why),
+);
+
 /** First words of a row → what shows it. */
 const SHOWN: Readonly<Record<string, () => Promise<void> | void>> = {
   "a step without `retry`": async () => {
@@ -110,6 +137,9 @@ const SHOWN: Readonly<Record<string, () => Promise<void> | void>> = {
     const text = `workflow: {name: w, entry_point: g}\nagents:\n  - {name: a, type: script, command: x, timeout_seconds: 5, retry: {max_attempts: 2}}\n  - {name: b, type: wait, duration: 1s}\nparallel: [{name: g, agents: [a, b]}]\n`;
     await expect(loadText(text)).resolves.toBeDefined();
   },
+  ...Object.fromEntries(
+    Object.entries(IN_FILES).map(([words, why]) => [words, () => expect([...reasons]).toContain(why)]),
+  ),
 };
 
 describe("the table of exceptions for Conductor's files", () => {

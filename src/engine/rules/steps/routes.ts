@@ -68,9 +68,11 @@ function namedOutput(node: NodeDefinition, output: JsonValue): JsonValue {
   return isGroupNode(node) ? output : { output };
 }
 
+/** Rendered wherever the route leads, so that a fault in it is told; it counts where the workflow ends with it. */
 function renderOutput(choice: Choice, route: RouteDefinition, scope: TemplateScope): { routeOutput?: JsonObject } {
   if (route.output === undefined) return {};
-  return { routeOutput: choice.context.templates.renderValue(route.output, scope) as JsonObject };
+  const routeOutput = choice.context.templates.renderValue(route.output, scope) as JsonObject;
+  return route.to === END ? { routeOutput } : {};
 }
 
 /** Where `on_failure: continue` goes on: the first route that can be followed without the output. */
