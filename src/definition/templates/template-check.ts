@@ -79,7 +79,7 @@ function lowerIdentities(text: Condition): string {
   try {
     return findIdentityTests(scanExpression(text)).reduce(
       (all, { at, until = at, text: test }) => all.slice(0, at) + test + all.slice(until),
-      text as string,
+      text,
     );
   } catch {
     // A character that no expression has: told by who reads the whole.
