@@ -138,7 +138,7 @@ export function parseInputText(text: string): JsonValue {
 }
 
 /** As a person writes one, a sign and a bare point included. */
-const NUMBER = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?$/;
+const NUMBER = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$/;
 
 function isOfType(value: JsonValue, type: InputType): boolean {
   if (type === "array") return Array.isArray(value);

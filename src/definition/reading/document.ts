@@ -318,7 +318,7 @@ function convertScalar(walk: Walk, scalar: Scalar, path: FaultPath): JsonValue {
 }
 
 /** Numbers of other versions of YAML, which are texts here. */
-const NUMBERLIKE = /^[-+]?(?:0b[01][01_]*|0x[\da-fA-F_]*_[\da-fA-F_]*|\d[\d_]*_\d[\d_]*)$/;
+const NUMBERLIKE = /^[-+]?(?:0b[01_]+|0o[0-7_]+|0x[\da-fA-F_]+|\d[\d_]*)$/;
 
 function checkNumberlike(walk: Walk, node: Scalar, path: FaultPath): void {
   const { source = "", tag } = node;
