@@ -26,6 +26,7 @@ const KIND_FIELDS: { readonly [K in StepKind]: object } = {
   cli: { cli: "claude", session: "fresh", prompt: "", arguments: [], environment: {} },
   set: { outputType: "auto" },
   wait: { duration: 1 },
+  sleep_until: { until: 1 },
   human_gate: { prompt: "", options: [] },
   questions: { items: [], allow: { back: true, skip: true, skipAll: true, abort: false } },
   terminate: { status: "success", reason: "" },

@@ -22,6 +22,7 @@ import type {
   SetStep,
   StepDefinition,
   TerminateStep,
+  SleepUntilStep,
   WaitStep,
   WizardItem,
 } from "../../src/definition/model/step.js";
@@ -76,6 +77,14 @@ export function set(name: string, options: Options<SetStep> = {}): SetStep {
 
 export function wait(name: string, duration: string | number, options: Options<WaitStep> = {}): WaitStep {
   return { ...step, kind: "wait", name, duration, ...options };
+}
+
+export function sleepUntil(
+  name: string,
+  until: string | number,
+  options: Options<SleepUntilStep> = {},
+): SleepUntilStep {
+  return { ...step, kind: "sleep_until", name, until, ...options };
 }
 
 /** A gate whose options lead where their value says, unless told otherwise. */

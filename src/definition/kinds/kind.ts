@@ -32,6 +32,18 @@ export type EndedBy =
   /** It ends as soon as it has begun. */
   | "engine";
 
+export interface Wanted<T> {
+  /** `undefined`: it is something else. */
+  readonly parse: (value: JsonValue) => T | undefined;
+  readonly what: string;
+}
+
+/** Units: milliseconds. `aheadMs`: the task's clock less the wall; a moment of the world is moved by it. */
+export interface KindClock {
+  readonly nowMs: number;
+  readonly aheadMs: number;
+}
+
 /** Renders the parts of one step: values keep their type, texts are texts whatever a template gave. */
 export interface Renderer {
   readonly value: (value: JsonValue | undefined) => JsonValue | undefined;
@@ -42,8 +54,8 @@ export interface Renderer {
   readonly environment: (templates: Readonly<Record<string, string>>) => JsonObject;
   /** Texts that are no templates, as Conductor has them, but for the secrets that they name. */
   readonly marked: (texts: Readonly<Record<string, string>>) => JsonObject;
-  /** Units: milliseconds. Errors: TEMPLATE_FAILED when it is none. */
-  readonly duration: (template: JsonValue) => number;
+  /** What a rendered value says; `what` names what it should have been. Errors: TEMPLATE_FAILED when it is not that. */
+  readonly read: <T>(template: JsonValue, wanted: Wanted<T>) => T;
   /** The items that a step before gave for a wizard. Errors: TEMPLATE_FAILED. */
   readonly items: (source: string) => readonly WizardItem[];
 }
@@ -62,8 +74,8 @@ export interface Kind<N extends StepDefinition = StepDefinition> {
   readonly seesEverything?: true;
   /** What its performer or the engine needs. Shape: plain JSON, part of the input hash. Errors: TEMPLATE_FAILED. */
   readonly render: (node: N, render: Renderer) => JsonObject;
-  /** Where time ends it: the moment, from what was rendered. Units: milliseconds of wall time. */
-  readonly computeDueAtMs?: (work: JsonObject, nowMs: number) => number;
+  /** Where time ends it: the moment, from what was rendered. Units: milliseconds of the task's clock. */
+  readonly computeDueAtMs?: (work: JsonObject, clock: KindClock) => number;
 }
 
 /** A kind that a file can name. */

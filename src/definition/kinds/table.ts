@@ -11,6 +11,7 @@ import { MODEL } from "./model.js";
 import { QUESTIONS } from "./questions.js";
 import { SCORER } from "./scorer.js";
 import { SET } from "./set.js";
+import { SLEEP_UNTIL } from "./sleep-until.js";
 import { TERMINATE } from "./terminate.js";
 import { WAIT } from "./wait.js";
 
@@ -31,6 +32,7 @@ export const FILE_KINDS: { readonly [K in LeafKind]: FileKind<NodeOf<K>> } = {
   cli: CLI,
   set: SET,
   wait: WAIT,
+  sleep_until: SLEEP_UNTIL,
   model: MODEL,
 };
 

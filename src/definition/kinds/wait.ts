@@ -1,5 +1,6 @@
 /** A wait for a span of time, which goes on while nothing runs. */
 import type { Step } from "../../schema/generated/workflow.js";
+import { parseDurationMs as parseDuration } from "../model/duration.js";
 import type { WaitStep } from "../model/step.js";
 import { withoutUndefined, type FileKind, type Parts, type Unsigned } from "./kind.js";
 import { omitUndefined, parseDurationMs } from "./step-fields.js";
@@ -13,8 +14,11 @@ export const WAIT: FileKind<WaitStep> = {
   resultForm: "waited_seconds",
   build: buildWait,
   render: (node, render) =>
-    withoutUndefined({ duration_ms: render.duration(node.duration), reason: render.text(node.reason) }),
-  computeDueAtMs: ({ duration_ms: durationMs }, nowMs) => nowMs + (typeof durationMs === "number" ? durationMs : 0),
+    withoutUndefined({
+      duration_ms: render.read(node.duration, { parse: parseDuration, what: "a duration" }),
+      reason: render.text(node.reason),
+    }),
+  computeDueAtMs: ({ duration_ms: durationMs }, { nowMs }) => nowMs + (typeof durationMs === "number" ? durationMs : 0),
 };
 
 function buildWait(step: Step, { common, site }: Parts): Unsigned<WaitStep> {

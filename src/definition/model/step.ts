@@ -130,6 +130,12 @@ export interface WaitStep extends StepBase {
   readonly duration: Template | number;
   readonly reason?: Template;
 }
+export interface SleepUntilStep extends StepBase {
+  readonly kind: "sleep_until";
+  /** ISO 8601 with a zone, or a duration; may be a template. */
+  readonly until: Template | number;
+  readonly reason?: Template;
+}
 /** One choice at a gate. */
 export interface GateOption {
   readonly value: string;
@@ -244,6 +250,7 @@ export type StepDefinition =
   | CliStep
   | SetStep
   | WaitStep
+  | SleepUntilStep
   | GateStep
   | QuestionsStep
   | TerminateStep

@@ -7,14 +7,19 @@ import { createValueFailure, type TemplateScope } from "../../definition/templat
 import type { SetStep, StepDefinition } from "../../definition/model/step.js";
 import { readItems } from "../model/wizard-items.js";
 import type { Choice } from "../model/choice.js";
-import { parseDurationMs } from "../../definition/model/duration.js";
 
 function createRenderer(choice: Choice, scope: TemplateScope): Renderer {
   const { templates } = choice.context;
   const text = (template: string) => templates.renderText(template, scope);
   const secrets = typeof scope === "function" ? scope("secrets") : scope["secrets"];
   return {
-    duration: (template) => renderDuration(templates.renderValue(template, scope), template, scope),
+    read: (template, { parse, what }) => {
+      const value = templates.renderValue(template, scope);
+      const read = parse(value);
+      if (read !== undefined) return read;
+      const message = `not ${what}: ${JSON.stringify(value).slice(0, 100)}`;
+      throw createValueFailure(typeof template === "string" ? template : "", scope, { message });
+    },
     items: (source) => {
       const template = `{{ ${source} }}`;
       const refuse = (message: string) => createValueFailure(template, scope, { message });
@@ -48,13 +53,6 @@ export function renderSetValue(value: JsonValue, rendering: Rendering): JsonValu
   const isScalar = typeof native === "number" || typeof native === "boolean";
   if ((typeof native === "object" && native !== null) || (isScalar && outputType === "auto")) return native;
   return templates.renderText(value, scope);
-}
-
-function renderDuration(value: JsonValue, template: JsonValue, scope: TemplateScope): number {
-  const durationMs = parseDurationMs(value);
-  if (durationMs !== undefined) return durationMs;
-  const message = `not a duration: ${JSON.stringify(value).slice(0, 100)}`;
-  throw createValueFailure(typeof template === "string" ? template : "", scope, { message });
 }
 
 /** What a performer needs of a step of its kind. Errors: TEMPLATE_FAILED. */

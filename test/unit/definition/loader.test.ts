@@ -84,6 +84,8 @@ describe("loadWorkflow with steps", () => {
     ],
     ["value: '{{ 1 }}'", { kind: "set", value: "{{ 1 }}", outputType: "auto", effects: "none" }],
     ["values: {x: 1}", { kind: "set", values: { x: 1 } }],
+    ["until: 2026-12-24T18:00:00+01:00", { kind: "sleep_until", until: "2026-12-24T18:00:00+01:00", effects: "none" }],
+    ["type: sleep_until, until: 36h, reason: rest", { kind: "sleep_until", until: "36h", reason: "rest" }],
     ["duration: 500ms", { kind: "wait", duration: "500ms", effects: "none" }],
     ["value: 1, timeout: 90", { timeoutMs: 90_000 }],
     ["value: 1, timeout: 1.5m, idle_timeout: 2h", { timeoutMs: 90_000, idleTimeoutMs: 7_200_000 }],

@@ -117,14 +117,14 @@ function keptWork({ work, inputHash }: StepEntry): Rendered {
 
 /** When its time has come, where that ends it. */
 function dueOf(
-  { nowMs }: Choice,
+  { nowMs, context }: Choice,
   { node }: IntentRequest,
   { before, work }: { readonly before: StepEntry | undefined; readonly work: ValueRef },
 ): { readonly dueAtMs?: number } {
   const { computeDueAtMs } = kindOf(node.kind);
   if (computeDueAtMs === undefined) return {};
   const rendered = "inline" in work && isJsonObject(work.inline) ? work.inline : {};
-  return { dueAtMs: before?.dueAtMs ?? computeDueAtMs(rendered, nowMs) };
+  return { dueAtMs: before?.dueAtMs ?? computeDueAtMs(rendered, { nowMs, aheadMs: context.aheadMs ?? 0 }) };
 }
 
 /** A conversation that goes on is told before its next turn; everything else begins with all there is. */
