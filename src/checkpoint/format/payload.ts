@@ -78,7 +78,8 @@ function requireSameCheckpoint(picture: CheckpointSummary, header: CheckpointHea
     picture.timestamp === header.timestamp &&
     picture.phase === header.phase &&
     (header.status === undefined || header.status === picture.status) &&
-    (header.trigger === undefined || header.trigger === picture.trigger);
+    (header.trigger === undefined || header.trigger === picture.trigger) &&
+    (header.workflow_name === undefined || picture.workflow?.startsWith(header.workflow_name) === true);
   if (!isSame) throw corrupt("the payload is of another checkpoint than the header says");
 }
 

@@ -33,6 +33,8 @@ export interface SnapshotWriterOptions {
   readonly level?: number;
   /** `metadata: minimal` keeps status and trigger out of the clear header. */
   readonly isMinimal?: boolean;
+  /** The names of the workflow and of the step under way stand there too. */
+  readonly isNamed?: boolean;
 }
 
 /** Where a snapshot stands: in the journal's history and in the chain of files. */
@@ -135,6 +137,7 @@ function createHeader(taken: SnapshotCapture, parts: HeaderParts): CheckpointHea
     epoch: taken.epoch,
     phase: event.phase,
     ...(parts.options.isMinimal === true ? {} : { status: event.status, trigger: event.trigger }),
+    ...(parts.options.isNamed === true ? describeNames(taken) : {}),
     timestamp: new Date(event.atMs).toISOString(),
     prev: prev === undefined ? null : { checkpoint_id: prev.checkpointId, sha256: prev.sha256 },
     journal: { n: position.n, epoch: position.epoch, index: position.index, h: position.h },
@@ -147,6 +150,23 @@ function createHeader(taken: SnapshotCapture, parts: HeaderParts): CheckpointHea
     schema: PAYLOAD_SCHEMA,
     app: parts.options.app,
   };
+}
+
+/** What a person may ask a store for. */
+function describeNames({ task, steps }: SnapshotCapture): Partial<CheckpointHeader> {
+  const current = steps.findLast(({ endedAtMs }) => endedAtMs === undefined) ?? steps.at(-1);
+  return {
+    workflow_name: shorten(task.definition.name),
+    ...(current === undefined ? {} : { current_agent: shorten(current.name) }),
+  };
+}
+
+/** Of names in the clear. Source: checkpoint-header.schema.json. */
+const CLEAR_CHARS_MAX = 200;
+
+/** Never half of a character. */
+function shorten(name: string): string {
+  return name.length <= CLEAR_CHARS_MAX ? name : name.slice(0, CLEAR_CHARS_MAX).replace(/[\ud800-\udbff]$/, "");
 }
 
 interface Readable {

@@ -41,6 +41,7 @@ import { createSanitiser } from "./sanitiser.js";
 import type { Services } from "../services/services.js";
 import { breakpointsOf } from "../tasks/breakpoints.js";
 import { watchForNothingLeft } from "./nothing-left.js";
+import { clearHeaderOf } from "./clear-header.js";
 import type { ToolServers } from "../../agents/outcome/connected-server.js";
 
 export interface SessionOptions {
@@ -312,7 +313,7 @@ class TaskSession {
         breathe: nextTurn,
         rawBytesMax,
         app: services.version,
-        isMinimal: config.metadata === "minimal",
+        ...clearHeaderOf(config, services.store),
         ...levelOf(settings),
       },
       blobs: this.#blobs,

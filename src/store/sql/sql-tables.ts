@@ -12,7 +12,7 @@ import type { SqlDatabase, SqlDialect, SqlQuery } from "./sql-database.js";
 
 type Migration = (prefix: string, dialect: SqlDialect) => readonly string[];
 
-const MIGRATIONS: readonly Migration[] = [makeTables, makeViews];
+const MIGRATIONS: readonly Migration[] = [makeTables, makeViews, nameInViews];
 
 /**
  * Brings the tables to this version; changes nothing where they are.
@@ -57,6 +57,58 @@ function makeTables(prefix: string, dialect: SqlDialect): readonly string[] {
     `CREATE TABLE ${prefix}objects (${task}, key ${text} NOT NULL, size INTEGER NOT NULL, digest TEXT NOT NULL, header TEXT, bytes ${bytes} NOT NULL, PRIMARY KEY (task, key))`,
     `CREATE TABLE ${prefix}probes (id ${serial}, at BIGINT NOT NULL)`,
     ...dialect.extras(prefix),
+  ];
+}
+
+/** The views once more, with the names that people query by; empty where a task keeps them to itself (`metadata: minimal`). */
+function nameInViews(prefix: string, { member }: SqlDialect): readonly string[] {
+  const of = (name: string) => member("o.header", name);
+  const isCheckpoint = `o.header IS NOT NULL AND o.key LIKE 'checkpoint%'`;
+  const from = `FROM ${prefix}objects o JOIN ${prefix}tasks t ON t.id = o.task WHERE t.trashed_at IS NULL AND ${isCheckpoint}`;
+  const names = [`${of("workflow_name")} AS workflow_name`, `${of("current_agent")} AS current_agent`];
+  const clear = [
+    `${of("checkpoint_id")} AS id`,
+    `${of("workflow_id")} AS workflow_id`,
+    ...names,
+    `t.name AS task`,
+    `CAST(${of("seq")} AS INTEGER) AS sequence`,
+    `CAST(${of("phase")} AS INTEGER) AS phase`,
+    `${of("status")} AS status`,
+    `${of("trigger")} AS trigger_name`,
+    `${of("timestamp")} AS created_at`,
+    `o.size AS size_bytes`,
+    `o.key AS file`,
+    `o.bytes AS sealed`,
+  ];
+  const layers = [
+    `${of("checkpoint_id")} AS id`,
+    `${of("workflow_id")} AS workflow_id`,
+    ...names,
+    `${of("status")} AS status`,
+    `${of("timestamp")} AS timestamp`,
+    `CAST(${of("phase")} AS INTEGER) AS layer_index`,
+    `o.bytes AS state`,
+  ];
+  const newest = (name: string, as = name) =>
+    `(SELECT ${of(name)} FROM ${prefix}objects o WHERE o.task = t.id AND ${isCheckpoint} ORDER BY CAST(${of("seq")} AS INTEGER) DESC LIMIT 1) AS ${as}`;
+  const tasks = [
+    `t.name AS task`,
+    newest("workflow_name"),
+    newest("status"),
+    newest("phase"),
+    newest("current_agent"),
+    newest("timestamp", "updated_at"),
+    `t.epoch AS epoch`,
+    `t.trashed_at AS trashed_at_ms`,
+    `(SELECT COUNT(*) FROM ${prefix}objects o WHERE o.task = t.id AND ${isCheckpoint}) AS checkpoints`,
+    `(SELECT COALESCE(SUM(o.size), 0) FROM ${prefix}objects o WHERE o.task = t.id) AS object_bytes`,
+    `(SELECT COALESCE(SUM(LENGTH(l.bytes)), 0) FROM ${prefix}lines l WHERE l.task = t.id) AS journal_bytes`,
+  ];
+  return [
+    ...["checkpoints", "workflow_checkpoints", "task_list"].map((view) => `DROP VIEW ${prefix}${view}`),
+    `CREATE VIEW ${prefix}checkpoints AS SELECT ${clear.join(", ")} ${from}`,
+    `CREATE VIEW ${prefix}workflow_checkpoints AS SELECT ${layers.join(", ")} ${from}`,
+    `CREATE VIEW ${prefix}task_list AS SELECT ${tasks.join(", ")} FROM ${prefix}tasks t`,
   ];
 }
 

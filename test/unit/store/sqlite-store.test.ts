@@ -39,6 +39,8 @@ const HEADER = {
   status: "paused",
   trigger: "question_opened",
   timestamp: "2024-01-02T14:35:22.123Z",
+  workflow_name: "market report",
+  current_agent: "review",
 };
 const FILE = "checkpoint_phase2_20240102T143522123Z_00000017.json";
 const snapshot = (header: object) =>
@@ -190,7 +192,13 @@ describe("the SQLite store", () => {
     await withStore(async ({ path, store }) => {
       const task = await create(store);
       await task.putOnce(FILE, snapshot(HEADER));
-      const { status: _status, trigger: _trigger, ...minimal } = { ...HEADER, seq: 18, phase: 3 };
+      const {
+        status: _status,
+        trigger: _trigger,
+        workflow_name: _name,
+        current_agent: _agent,
+        ...minimal
+      } = { ...HEADER, seq: 18, phase: 3 };
       await task.putOnce(FILE.replace("17", "18"), snapshot(minimal));
       await task.putOnce(
         "checkpoint_broken",
@@ -202,6 +210,8 @@ describe("the SQLite store", () => {
       expect(clear).toEqual({
         id: HEADER.checkpoint_id,
         workflow_id: HEADER.workflow_id,
+        workflow_name: "market report",
+        current_agent: "review",
         task: "task",
         sequence: 17,
         phase: 2,
@@ -219,7 +229,7 @@ describe("the SQLite store", () => {
       const layers = inspect(path, (raw) =>
         raw.prepare("SELECT id, layer_index, timestamp FROM splashdown_workflow_checkpoints").all(),
       );
-      expect(layers[0]).toEqual({ id: HEADER.checkpoint_id, layer_index: 2, timestamp: HEADER.timestamp });
+      expect(layers[0]).toMatchObject({ id: HEADER.checkpoint_id, layer_index: 2, timestamp: HEADER.timestamp });
       const tasks = inspect(path, (raw) => raw.prepare("SELECT * FROM splashdown_task_list").all());
       expect(tasks).toMatchObject([{ task: "task", epoch: 0, checkpoints: 2, journal_bytes: 0 }]);
     });

@@ -28,6 +28,7 @@ import type { ReencryptedTask, TaskKeyChange } from "../../views/key-views.js";
 import { whileOwning } from "../../session/presence.js";
 import { openTask, openWith, readState, type OpenedTask } from "../../tasks/reading.js";
 import type { Services } from "../../services/services.js";
+import { clearHeaderOf } from "../../session/clear-header.js";
 import { levelOf } from "../../session/task-session.js";
 
 const VERB = "keys rotate";
@@ -151,7 +152,7 @@ class Reencryption {
       writer: {
         rawBytesMax: config.checkpoint_size_limit_mb * 1024 * 1024,
         ...levelOf(settings),
-        isMinimal: config.metadata === "minimal",
+        ...clearHeaderOf(config, this.#services.store),
       },
       conclusion: {
         type: "noted",

@@ -37,7 +37,7 @@ export interface RenewalOptions {
   readonly summary: HistorySummary;
   /** Claimed by this process. */
   readonly epoch: number;
-  readonly writer: Pick<SnapshotWriterOptions, "rawBytesMax" | "level" | "isMinimal">;
+  readonly writer: Pick<SnapshotWriterOptions, "rawBytesMax" | "level" | "isMinimal" | "isNamed">;
   /** The record that puts the new history in force. */
   readonly conclusion: EventOf<"noted">;
 }
