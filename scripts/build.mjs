@@ -1,11 +1,12 @@
-// Builds dist/ from src/: generates types and validators from the schemas, writes the types, bundles the modules, marks the command
-// as executable, and writes docs/reference/ out of it. It is built in a folder beside dist/, which then takes its name: a program that runs meanwhile keeps its files,
+// Builds dist/ from src/ and web/: generates types and validators from the schemas, writes the types, bundles the modules and the
+// page of the dashboard, marks the command as executable, and writes docs/reference/ out of it. It is built in a folder beside dist/, which then takes its name: a program that runs meanwhile keeps its files,
 // and a build that is cut off changes nothing.
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
+import { buildPage } from "./parts/page-build.mjs";
 
 const { bin, exports } = JSON.parse(readFileSync("package.json", "utf8"));
 /** What users run and import. */
@@ -49,6 +50,7 @@ try {
     packages: "external",
     logLevel: "warning",
   });
+  await buildPage("web", join(fresh, "web"));
   for (const path of Object.values(bin)) chmodSync(path.replace(/^(?:\.\/)?dist/, fresh), 0o755);
   chmodSync(fresh, 0o755);
   await writeReference();

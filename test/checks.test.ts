@@ -18,6 +18,7 @@ const SETTINGS = [
   ".prettierignore",
   "tsconfig.json",
   "test/tsconfig.json",
+  "web/tsconfig.json",
   "knip.json",
 ];
 const CLEAN: Readonly<Record<string, string>> = {
@@ -25,6 +26,7 @@ const CLEAN: Readonly<Record<string, string>> = {
   "src/double.ts": "export function double(count: number): number {\n  return 2 * count;\n}\n",
   "test/double.test.ts":
     'import { expect, it } from "vitest";\nimport { double } from "../src/double.js";\n\nit("doubles", () => {\n  expect(double(1)).toBe(2);\n});\n',
+  "web/main.tsx": 'document.title = "double";\n',
   "scripts/build.mjs": 'console.log("built");\n',
   "examples/work.mjs": "export const work = () => 1;\n",
   "dist/index.js": "export const double = (count) => 2 * count;\n",
@@ -120,6 +122,18 @@ const PLANTS: readonly Plant[] = [
     file: "test/typed.test.ts",
     text: 'export const count: number = "one";\n',
     says: /typed\.test\.ts\(1,14\): error TS2322/,
+  },
+  {
+    gate: "types of the page",
+    file: "web/typed.tsx",
+    text: 'export const node: HTMLElement = "one";\n',
+    says: /web\/typed\.tsx\(1,14\): error TS2322/,
+  },
+  {
+    gate: "lint",
+    file: "web/any.tsx",
+    text: "export const guess: any = 1;\n",
+    says: /web\/any\.tsx:1:.*no-explicit-any/,
   },
   { gate: "format", file: "src/crooked.ts", text: "export const crooked   = 1\n", says: /src\/crooked\.ts/ },
   { gate: "format", file: "examples/crooked.yaml", text: "a:    1\n", says: /examples\/crooked\.yaml/ },
@@ -222,9 +236,9 @@ describe("the gates", () => {
 const SILENCER = /(?:oxlint|eslint)-disable|@ts-(?:ignore|expect-error|nocheck)|(?:prettier|v8|c8|istanbul)[- ]ignore/;
 
 describe("the code", () => {
-  const files = ["src", "test", "scripts", "proof", "examples"].flatMap((folder) =>
+  const files = ["src", "web", "test", "scripts", "proof", "examples"].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile() && /\.(?:ts|mjs|js)$/.test(entry.name))
+      .filter((entry) => entry.isFile() && /\.(?:tsx?|mjs|js)$/.test(entry.name))
       .map((entry) => join(entry.parentPath, entry.name))
       .filter(
         (file) => !/[\\/]generated[\\/]|generate-types\.mjs$|checks\.test\.ts$|[\\/]node_modules[\\/]/.test(file),
