@@ -89,7 +89,7 @@ function say(what, isGood, more = "") {
 }
 
 const complaintOf = ({ status, stderr }) => (status === 0 ? "" : `${status}, ${stderr.trim()}`);
-const outputsOf = ({ json }) => json?.output?.outputs ?? {};
+const outputsOf = ({ json }) => json?.output ?? {};
 
 async function sample() {
   const named = (prefix, temperature) =>

@@ -52,7 +52,7 @@ async function answer(room, say) {
 }
 
 const isOutput = ({ status, json }) =>
-  status === STATUS_DONE && JSON.stringify(json?.output?.outputs?.judge ?? json?.output) === JSON.stringify(OUTPUT);
+  status === STATUS_DONE && JSON.stringify(json?.output?.judge ?? json?.output) === JSON.stringify(OUTPUT);
 
 async function long(room, say) {
   const { place, server } = room;

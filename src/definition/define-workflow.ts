@@ -6,7 +6,7 @@
 import { sha256Hex } from "../base/digest.js";
 import type { JsonValue } from "../base/json.js";
 import { encodeValue } from "../base/json-encoding.js";
-import type { ParallelGroup, Phase, Step, WorkflowFile } from "../schema/generated/workflow.js";
+import type { ForEachGroup, ParallelGroup, Phase, Step, Tool, WorkflowFile } from "../schema/generated/workflow.js";
 
 /** Code of a step; the runtime exports the type of its context. */
 export type StepFunction = (context: never) => unknown;
@@ -14,9 +14,13 @@ export type StepFunction = (context: never) => unknown;
 /** A step of a program: as in a file, or with a function of the program. `F` is what its functions look like. */
 export interface StepInput<F = StepFunction> extends Omit<
   Step,
-  "function" | "steps" | "agents" | "parallel" | "phases"
+  "function" | "steps" | "agents" | "parallel" | "phases" | "step" | "agent"
 > {
   readonly function?: string | F;
+  /** What is done for each item. */
+  readonly step?: StepInput<F>;
+  /** The same as step. */
+  readonly agent?: StepInput<F>;
   readonly steps?: readonly StepInput<F>[];
   readonly agents?: readonly StepInput<F>[];
   readonly parallel?: readonly StepInput<F>[];
@@ -28,11 +32,21 @@ export interface PhaseInput<F = StepFunction> extends Omit<Phase, "specialists" 
   readonly spawn?: StepInput<F>;
 }
 
+export interface ForEachInput<F = StepFunction> extends Omit<ForEachGroup, "agent"> {
+  readonly agent: StepInput<F>;
+}
+
+/** A tool of a program: as in a file, or with a function of the program. `G` is what its functions look like. */
+export type ToolInput<G = StepFunction> =
+  Extract<Tool, string> | (Omit<Exclude<Tool, string>, "function"> & { readonly function?: string | G });
+
 /** What `defineWorkflow` takes: a workflow file as an object. Keys are those of the file. */
-export interface WorkflowInput<F = StepFunction> extends Omit<
+export interface WorkflowInput<F = StepFunction, G = StepFunction> extends Omit<
   WorkflowFile,
-  "phases" | "steps" | "agents" | "parallel"
+  "phases" | "steps" | "agents" | "parallel" | "for_each" | "tools"
 > {
+  readonly tools?: readonly ToolInput<G>[];
+  readonly for_each?: readonly ForEachInput<F>[];
   readonly phases?: readonly PhaseInput<F>[];
   readonly steps?: readonly StepInput<F>[];
   readonly agents?: readonly StepInput<F>[];

@@ -38,7 +38,8 @@ function createRunVerbs(
 ): Pick<Splashdown, "run" | "resume" | "resumeFromCheckpoint" | "recover" | "fork" | "dryRun"> {
   const load = () => import("./verbs/resume-verb.js");
   return {
-    run: async (options) => (await import("./verbs/run-verb.js")).runWorkflow(services, options),
+    // The type of the output is that of the workflow's text.
+    run: async (options) => (await import("./verbs/run-verb.js")).runWorkflow(services, options) as never,
     resume: async (options) => (await load()).resumeTask(services, options),
     resumeFromCheckpoint: async (checkpointId, options = {}) =>
       (await load()).resumeTask(services, { ...options, checkpointId }),

@@ -6,6 +6,7 @@
  */
 import type { JsonObject } from "../base/json.js";
 import type { OnUnknown } from "../definition/model/values.js";
+import type { OutputOf } from "../definition/workflow-types.js";
 import type { KeySourceSetting } from "../vault/key-source.js";
 import type * as Faces from "./views/face-views.js";
 import type {
@@ -66,7 +67,8 @@ export type { ProgramCheckpoints, ProgramState };
 export type { AgentReport, DecisionReport } from "../checkpoint/standalone.js";
 
 export interface Splashdown {
-  run(options: RunOptions): Promise<RunView>;
+  /** `output` has the type that `defineWorkflow` infers. */
+  run<Given extends string | object>(options: RunOptions<Given>): Promise<RunView<OutputOf<Given>>>;
   resume(options: ResumeOptions): Promise<RunView | PlanView>;
   resumeFromCheckpoint(
     checkpointId: string,

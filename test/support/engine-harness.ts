@@ -12,7 +12,7 @@ import type { TrackRecords } from "../../src/engine/model/confidence.js";
 import { decide } from "../../src/engine/decide.js";
 import { nextDueAtMs } from "../../src/engine/rules/steps/due.js";
 import type { EngineEvent, EngineEventType, EventOf, StepError } from "../../src/engine/model/events.js";
-import type { BlobRef } from "../../src/engine/model/value-ref.js";
+import type { BlobRef, ValueRef } from "../../src/engine/model/value-ref.js";
 import { evolve } from "../../src/engine/fold/evolve.js";
 import type { DecideContext, EngineInput, StepReport } from "../../src/engine/model/input.js";
 import { isPerformed } from "../../src/engine/model/lookup.js";
@@ -306,7 +306,15 @@ export class EngineHarness {
   }
 
   get output(): JsonValue {
-    const output = this.closed?.output;
+    return this.#valueOf(this.closed?.output);
+  }
+
+  /** What the root gave, with what is missing of it. */
+  get rootOutput(): JsonValue {
+    return this.#valueOf(this.state.outputs.get(this.definition.root.path)?.value);
+  }
+
+  #valueOf(output: ValueRef | undefined): JsonValue {
     if (output === undefined) return null;
     return "inline" in output ? output.inline : (this.blobs.get(output.blob.key) ?? null);
   }

@@ -31,11 +31,11 @@ export type SpawnedStep =
       readonly like?: undefined;
     } & Readonly<Record<string, unknown>>);
 
-export interface FunctionContext {
+export interface FunctionContext<Inputs = Readonly<Record<string, unknown>>> {
   /** The step's own input map, rendered. */
   readonly input: Readonly<Record<string, unknown>>;
   /** The workflow's inputs. */
-  readonly inputs: Readonly<Record<string, unknown>>;
+  readonly inputs: Inputs;
   /** Outputs of the steps it refers to, by name. */
   readonly outputs: Readonly<Record<string, unknown>>;
   /** What Apollo asked to improve. */

@@ -92,7 +92,7 @@ export interface WorkflowScope extends NodeBase {
   readonly inputMapping?: Readonly<Record<string, TemplateValue>>;
   readonly inputs: Readonly<Record<string, InputDefinition>>;
   readonly context: ContextRule;
-  /** Its output: name → template; empty means that of its last step. */
+  /** Its output: name → template; empty means what its steps gave, by name. */
   readonly output: Readonly<Record<string, TemplateValue>>;
   readonly onFailure: OnFailure;
   /** Of each entering by itself. */
@@ -124,7 +124,7 @@ export interface WorkflowDefinition {
   readonly inputs: Readonly<Record<string, InputDefinition>>;
   readonly context: ContextRule;
   readonly root: ScopeDefinition;
-  /** Final output: name → template; empty means the output of the last step. */
+  /** Final output: name → template; empty means what the steps gave, by name. */
   readonly output: Readonly<Record<string, TemplateValue>>;
   readonly limits: LimitsDefinition;
   readonly onFailure: OnFailure;

@@ -21,26 +21,36 @@ export interface EndedWorkflow {
   readonly routeOutput?: JsonObject;
 }
 
-/** The workflow's output templates, or what the root gave; a route's `output` into `$end` comes on top. */
+/** The workflow's output templates, or what its steps gave; a route's `output` into `$end` comes on top. */
 export function renderWorkflowOutput(
   choice: Choice,
   { root, templates, routeOutput }: EndedWorkflow,
 ): { readonly output: ValueRef } | { readonly error: string } {
-  const rootOutput = choice.state.outputs.get(root);
   const hasTemplates = Object.keys(templates).length > 0;
-  if (!hasTemplates && routeOutput === undefined) return { output: rootOutput?.value ?? { inline: null } };
+  if (!hasTemplates && routeOutput === undefined) return { output: plainOutput(choice, root) };
   try {
     const scope = describeScope(choice, `${root}/$output`);
-    const base: JsonValue =
-      hasTemplates || rootOutput === undefined
-        ? typeOutput(choice, root, choice.context.templates.renderValue(templates, scope))
-        : loadValue(choice, rootOutput.value);
+    const base: JsonValue = hasTemplates
+      ? typeOutput(choice, root, choice.context.templates.renderValue(templates, scope))
+      : loadValue(choice, plainOutput(choice, root));
     const onTop = routeOutput === undefined ? {} : (typeOutput(choice, root, routeOutput) as JsonObject);
     return { output: { inline: { ...(isJsonObject(base) ? base : {}), ...onTop } } };
   } catch (error) {
     if (errorCodeOf(error) !== "TEMPLATE_FAILED") throw error;
     return { error: messageOf(error) };
   }
+}
+
+/**
+ * What a workflow gives that declares no output: what its steps gave, by name, and of phases those of the last one. What is
+ * missing of them is told with the task. Where routes join the steps it is what the last one gave.
+ */
+function plainOutput(choice: Choice, root: string): ValueRef {
+  const given = choice.state.outputs.get(root)?.value ?? { inline: null };
+  const node = findPlace(choice.state, root)?.node;
+  if (node?.node !== "scope" || node.scope === "machine" || node.scope === "workflow") return given;
+  const value = loadValue(choice, given);
+  return isJsonObject(value) ? { inline: value["outputs"] ?? value } : given;
 }
 
 const WORDS: Readonly<Record<string, JsonValue>> = {

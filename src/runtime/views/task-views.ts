@@ -2,7 +2,8 @@
 import type { JsonObject, JsonValue } from "../../base/json.js";
 
 /** How a task ended or paused in this process. */
-export interface RunView {
+/** How a run ended. `Output` is what its workflow gives, where that can be told from the program. */
+export interface RunView<Output = JsonValue> {
   readonly task: string;
   readonly workflow_id: string;
   readonly workflow: string;
@@ -10,7 +11,7 @@ export interface RunView {
   readonly status: string;
   readonly reason: string;
   readonly exit_status: number;
-  readonly output?: JsonValue;
+  readonly output?: Output;
   readonly resumable: boolean;
   readonly resume_at?: string;
   /** The command, or the program, that goes on; absent where an answer is needed first, or nothing is left to do. */

@@ -21,9 +21,9 @@ export interface ExecutionOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface RunOptions extends ExecutionOptions {
+export interface RunOptions<Given extends string | object = string | object> extends ExecutionOptions {
   /** File of a workflow, or a loaded/defined one. */
-  readonly workflow: string | object;
+  readonly workflow: Given;
   readonly task?: string;
   readonly inputs?: JsonObject;
   /** Command-line text, typed by the declared inputs. */

@@ -51,7 +51,7 @@ describe("a module that prints when it is loaded", () => {
 export default { workflow: { name: "w" }, steps: [{ name: "a", effects: "none", function: () => [...seen, process.env.SPLASHDOWN_KEY ?? null] }] };`,
     );
     const { stdout } = await place.run(["--json", "run", "w.mjs"]);
-    expect(JSON.parse(stdout)).toMatchObject({ output: { outputs: { a: [null, null] } } });
+    expect(JSON.parse(stdout)).toMatchObject({ output: { a: [null, null] } });
   });
 
   it("[security L7 kin] hands no key on to programs that its functions start", async () => {
@@ -62,9 +62,9 @@ export default { workflow: { name: "w" }, steps: [{ name: "a", effects: "none", 
     );
     place.write("w.yaml", "workflow: {name: w}\nsteps:\n  - {name: a, function: ./f.mjs#f, effects: none}\n");
     const { stdout } = await place.run(["--json", "run", "w.yaml"]);
-    const { output } = JSON.parse(stdout) as { output: { outputs: { a: string } } };
-    expect(output.outputs.a).toContain("HOME=");
-    expect(output.outputs.a).not.toMatch(/SPLASHDOWN_(?:KEY|PASSPHRASE)=/);
+    const { output } = JSON.parse(stdout) as { output: { a: string } };
+    expect(output.a).toContain("HOME=");
+    expect(output.a).not.toMatch(/SPLASHDOWN_(?:KEY|PASSPHRASE)=/);
   });
 
   it("[security L7 kin] sees none in what the system shows of the process", async () => {
@@ -77,7 +77,7 @@ export default { workflow: { name: "w" }, steps: [{ name: "a", effects: "none", 
     place.write("w.yaml", "workflow: {name: w}\nsteps:\n  - {name: a, function: ./f.mjs#f, effects: none}\n");
     const { stdout } = await place.run(["--json", "run", "w.yaml"]);
     expect(JSON.parse(stdout)).toMatchObject({
-      output: { outputs: { a: process.platform === "linux" ? 0 : (expect.any(Number) as number) } },
+      output: { a: process.platform === "linux" ? 0 : (expect.any(Number) as number) },
     });
   });
 });

@@ -61,7 +61,7 @@ describe("run --detach", () => {
     await until("the process left", () => !isAlive(view.pid));
     expect((await place.run(["--json", "show", "held"])).json()).toMatchObject({
       status: "done",
-      output: { outputs: { hold: { held: true } } },
+      output: { hold: { held: true } },
     });
     expect(place.ledger()).toEqual(["acted"]);
   });
@@ -174,6 +174,6 @@ steps:
     await place.run(["run", "w.yaml", "--task", "short"]);
     const again = await place.run(["--json", "run", "w.yaml", "--task", "short", "--detach"]);
     expect(again.code).toBe(0);
-    expect(again.json()).toMatchObject({ task: "short", how: "finished_before", output: { outputs: { a: 7 } } });
+    expect(again.json()).toMatchObject({ task: "short", how: "finished_before", output: { a: 7 } });
   });
 });

@@ -14,7 +14,7 @@ describe("a model over the wire", () => {
     });
     const { code, stdout } = await place.run([...RUN, "--json"]);
     expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ output: { outputs: { work: { result: "Good day" } } } });
+    expect(JSON.parse(stdout)).toMatchObject({ output: { work: { result: "Good day" } } });
     expect((await place.run(["show", "t", "--json"])).stdout).toMatch(/"api_calls":\s*1,[^}]*26\b/);
   });
 

@@ -74,7 +74,7 @@ describe("fork", () => {
     const fork = await splashdown.fork("t", { from: String(start?.seq), set });
     expect(fork).toMatchObject({ task: "t-fork", set: Object.keys(set), acted_since: ["main/two/c@1.1"] });
     const view = (await splashdown.resume({ task: "t-fork" })) as RunView;
-    expect(view.output).toMatchObject({ outputs: { d: { a: 41, b: 5 } } });
+    expect(view.output).toMatchObject({ d: { a: 41, b: 5 } });
     const diff = await splashdown.debug.diffCheckpoints(`t:${start?.seq}`, "t-fork:1");
     expect(diff["text"]).toMatch(/^[^\n]*main\/one\/a/);
     for (const path of ["outputs.zz.v", "nothing.x", "outputs.a.v.deep.er", "inputs"]) {

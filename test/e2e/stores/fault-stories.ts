@@ -143,7 +143,7 @@ export const FAULT_STORIES: readonly Story[] = [
       const file = giving(place, ["sh", "-c", 'cat "$(dirname "$0")/value.json"', join(place.folder, "here")]);
       const first = (await place.run(["run", file, "--task", "t", "--json"])).json<RunView>();
       const again = (await place.run(["run", file, "--task", "t", "--json"])).json<RunView>();
-      expect(first.output).toMatchObject({ outputs: { a: value } });
+      expect(first.output).toMatchObject({ a: value });
       expect(again.output).toEqual(first.output);
     },
   },

@@ -90,7 +90,7 @@ describe("the keys of the one that runs a step", () => {
     const env = { ...place.env, SPLASHDOWN_PASSPHRASE: "correct horse battery staple" };
     const { stdout } = await place.run(["--json", "run", "w.yaml"], { env });
     expect(JSON.parse(stdout)).toMatchObject({
-      output: { outputs: { a: { key: null, passphrase: null, home: true } } },
+      output: { a: { key: null, passphrase: null, home: true } },
     });
   });
 

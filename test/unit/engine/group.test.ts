@@ -44,7 +44,7 @@ describe("a dag", () => {
     });
     const closed = harness.run();
     expect([closed.end, closed.exitStatus]).toEqual(["partial", 3]);
-    expect(harness.output).toEqual({
+    expect(harness.rootOutput).toEqual({
       type: "dag",
       outputs: { c: "c", d: "d" },
       errors: { a: { agent_name: "a", exception_type: "STEP_FAILED", message: "no", suggestion: null } },
@@ -74,7 +74,7 @@ describe("a parallel group", () => {
     next.resume();
     expect(next.finish().exitStatus).toBe(0);
     expect([...next.performed].sort()).toEqual(["c#2", "d#2", "e#2"]);
-    expect((next.output as JsonObject)["outputs"]).toEqual({ a: "a", b: "b", c: "c", d: "d", e: "e" });
+    expect((next.rootOutput as JsonObject)["outputs"]).toEqual({ a: "a", b: "b", c: "c", d: "d", e: "e" });
   });
 
   it("fail_fast leaves an external sibling that was ended midway as unknown, and a resume asks about it", () => {
@@ -154,7 +154,7 @@ describe("a parallel group", () => {
     const flow = workflow(parallel("main", abc, { failureMode: "continue_on_error" }));
     const some = new EngineHarness(flow, { perform: (step) => (step.name === "a" ? failed() : done(1)) });
     expect(some.run().exitStatus).toBe(3);
-    expect((some.output as JsonObject)["outputs"]).toEqual({ b: 1, c: 1 });
+    expect((some.rootOutput as JsonObject)["outputs"]).toEqual({ b: 1, c: 1 });
     const all = new EngineHarness(flow, { perform: () => failed() });
     expect(all.run().exitStatus).toBe(4);
   });
@@ -188,7 +188,7 @@ describe("a parallel group", () => {
   it("keeps group order in its outputs whatever ends first", () => {
     const harness = new EngineHarness(workflow(parallel("main", abc)), { pick: () => 2 });
     harness.run();
-    expect(Object.keys((harness.output as JsonObject)["outputs"] as JsonObject)).toEqual(["a", "b", "c"]);
+    expect(Object.keys((harness.rootOutput as JsonObject)["outputs"] as JsonObject)).toEqual(["a", "b", "c"]);
   });
 
   it("a failed member of a nested scope stops only its own branch; siblings finish, and the task ends failed", () => {

@@ -41,7 +41,7 @@ describe("phases", () => {
       [6, 2, "specialist_finished", "in_progress"],
       [7, 2, "phase_completed", "completed"],
     ]);
-    expect(harness.output).toEqual({ type: "phase", outputs: { author: { n: "author" } }, errors: {} });
+    expect(harness.rootOutput).toEqual({ type: "phase", outputs: { author: { n: "author" } }, errors: {} });
   });
 
   it("restart a failed specialist, bounded, then fail; a resume runs only what is not done", () => {
@@ -69,7 +69,7 @@ describe("phases", () => {
     });
     expect(harness.run().exitStatus).toBe(3);
     expect(harness.state.phases.get("main/p")?.confidence).toBe(0.82);
-    expect((harness.output as JsonObject)["errors"]).toMatchObject({ a: { message: "gone" } });
+    expect((harness.rootOutput as JsonObject)["errors"]).toMatchObject({ a: { message: "gone" } });
   });
 
   it("roll back to the phase's start where that is configured: a new round, earlier phases stay, the spend stays", () => {
@@ -95,7 +95,7 @@ describe("phases", () => {
     expect(harness.state.round).toBe(2);
     expect(harness.step("main/q/b", 1, 2).idempotencyKey).not.toBe(harness.step("main/q/b").idempotencyKey);
     expect(harness.state.totals.calls).toBe(4);
-    expect((harness.output as JsonObject)["outputs"]).toEqual({ b: "b2", c: "c" });
+    expect((harness.rootOutput as JsonObject)["outputs"]).toEqual({ b: "b2", c: "c" });
     expect(decisionTypes(harness)).toContain("roll_back");
   });
 
@@ -199,7 +199,7 @@ describe("Atlas' bands", () => {
     });
     expect(spawned.work).toMatchObject({ inline: { uncertainties: ["which licence"], uses: ["main/p/a"] } });
     expect(harness.state.phases.get("main/p")?.confidence).toBe(0.9333);
-    expect(Object.keys((harness.output as JsonObject)["outputs"] as JsonObject)).toEqual(["a", "b", "a-more"]);
+    expect(Object.keys((harness.rootOutput as JsonObject)["outputs"] as JsonObject)).toEqual(["a", "b", "a-more"]);
     expect(harness.closed?.exitStatus).toBe(0);
   });
 
@@ -305,7 +305,7 @@ describe("Apollo", () => {
   it("stops after two iterations without gain and keeps the best, not the last", () => {
     const harness = judged([60, 80, 70, 75, 99]);
     expect(harness.of("evaluation_completed").map((event) => event.score)).toEqual([60, 80, 70, 75]);
-    expect((harness.output as JsonObject)["outputs"]).toEqual({ a: { pass: 2, feedback: "0" } });
+    expect((harness.rootOutput as JsonObject)["outputs"]).toEqual({ a: { pass: 2, feedback: "0" } });
     expect(harness.state.outputs.get("main/p/a")?.by).toBe("main/p/a@1.2");
     expect(decisionTypes(harness)).toContain("keep_best");
     expect(harness.closed?.exitStatus).toBe(3);

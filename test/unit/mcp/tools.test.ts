@@ -202,7 +202,7 @@ describe("a question", () => {
     const { result } = await bodyOf(talk, "task_result", { task: "t" });
     expect(result).toMatchObject({
       status: "done",
-      output: { outputs: { two: { additional_input: { why: "be kinder" } } } },
+      output: { two: { additional_input: { why: "be kinder" } } },
     });
     const late = await talk.call("answer_question", { task: "t", question: "review", answer: "approve" });
     expect(late).toMatchObject({

@@ -110,7 +110,7 @@ describe("what looks like a placeholder", () => {
     };
     const expected = [String(TEXT.length + SECRET.length + 2), String(TEXT.length), TEXT].join("\n");
     const ended = await run([say, script]);
-    expect(ended.output).toMatchObject({ outputs: { script: { stdout: expected } } });
+    expect(ended.output).toMatchObject({ script: { stdout: expected } });
   });
 
   it("[security H1 kin] stays text in the input of a function, keys of objects included", async () => {

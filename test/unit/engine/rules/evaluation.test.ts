@@ -117,7 +117,7 @@ describe("iterations", () => {
   it("keep the best: later steps, the phase's value and its files are those of that iteration", () => {
     const harness = judged([60, 80, 70, 75, 99]);
     expect(harness.of("evaluation_completed").map(({ best }) => best)).toEqual([true, true, false, false]);
-    expect(harness.output).toMatchObject({ outputs: { reader: { seen: 2 } } });
+    expect(harness.rootOutput).toMatchObject({ outputs: { reader: { seen: 2 } } });
     const left = harness.of("scope_left").find(({ path }) => path === "main/p");
     expect(left?.output).toMatchObject({ inline: { outputs: { a: { pass: 2 }, b: 2 } } });
     const [file] = left?.saved ?? [];
@@ -128,7 +128,7 @@ describe("iterations", () => {
   it("take an equal score for no gain: the first one is kept", () => {
     const harness = judged([70, 70, 70, 99]);
     expect(judgements(harness)).toEqual(["iterate", "iterate", "keep_best"]);
-    expect(harness.output).toMatchObject({ outputs: { reader: { seen: 1 } } });
+    expect(harness.rootOutput).toMatchObject({ outputs: { reader: { seen: 1 } } });
   });
 
   it("write no file again where the last one is the best", () => {
@@ -140,7 +140,7 @@ describe("iterations", () => {
   it("keep a better earlier one over one under the edge of rejection", () => {
     const harness = judged([70, 40, 45]);
     expect(judgements(harness)).toEqual(["iterate", "iterate", "keep_best"]);
-    expect(harness.output).toMatchObject({ outputs: { reader: { seen: 1 } } });
+    expect(harness.rootOutput).toMatchObject({ outputs: { reader: { seen: 1 } } });
   });
 
   it("name the other choices in each decision, never the one that was made", () => {
@@ -186,7 +186,7 @@ describe("iterations", () => {
     });
     harness.run();
     checkState(harness.state);
-    expect(harness.output).toEqual({ type: "phase", outputs: { a: 1, b: 1 }, errors: {} });
+    expect(harness.rootOutput).toEqual({ type: "phase", outputs: { a: 1, b: 1 }, errors: {} });
   });
 
   it("do not carry over what the best one did not reach", () => {
@@ -206,7 +206,11 @@ describe("iterations", () => {
       },
     });
     expect(harness.run().exitStatus).toBe(3);
-    expect(harness.output).toMatchObject({ outputs: { c: 2 }, errors: { a: { message: "late" } }, unreached: ["b"] });
+    expect(harness.rootOutput).toMatchObject({
+      outputs: { c: 2 },
+      errors: { a: { message: "late" } },
+      unreached: ["b"],
+    });
     expect(harness.state.outputs.has("main/p/b")).toBe(false);
   });
 
@@ -223,7 +227,7 @@ describe("iterations", () => {
     harness.run();
     expect(harness.performed).toEqual(["a#1", "quality#1", "a#1", "quality#1", "a-more#1"]);
     expect(harness.state.outputs.get("main/p/a")?.by).toBe("main/p/a@1.1");
-    expect((harness.output as JsonObject)["outputs"]).toMatchObject({ a: 1 });
+    expect((harness.rootOutput as JsonObject)["outputs"]).toMatchObject({ a: 1 });
   });
 });
 
@@ -278,6 +282,6 @@ describe("scorers that fail", () => {
     expect(harness.run().exitStatus).toBe(3);
     expect(harness.of("evaluation_completed")).toEqual([]);
     expect(judgements(harness)).toEqual(["go_on_unjudged"]);
-    expect(harness.output).toMatchObject({ outputs: { a: "a" } });
+    expect(harness.rootOutput).toMatchObject({ outputs: { a: "a" } });
   });
 });

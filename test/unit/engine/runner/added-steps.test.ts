@@ -49,7 +49,7 @@ describe("steps added while the task runs", () => {
   it("run in the group of the step that adds them, each name once, and are among its outputs", async () => {
     const room = await started(dag("main", [step("start")]), walk);
     expect(startsOf(room)).toEqual(["main/start@1.1", "main/a@1.1", "main/b@1.1", "main/c@1.1"]);
-    expect(room.output).toMatchObject({ outputs: { start: "start", a: "a", b: "b", c: "c" } });
+    expect(room.output).toEqual({ start: "start", a: "a", b: "b", c: "c" });
     expect(room.of("step_completed").map((event) => describeEvent(event))[0]).toContain(", adds a, b");
   });
 
