@@ -6,7 +6,7 @@
  *
  * D1: a block has at least WINDOW lines and never overlaps itself.
  * D2: every line is counted as duplicated at most once, and never at its first occurrence.
- * D3: a file equal to an earlier one is reported as such and not again as blocks.
+ * D3: a file with the same lines as an earlier one is reported as such and not again as blocks.
  */
 import { createHash } from "node:crypto";
 import { countLines } from "./measure.mjs";
@@ -70,7 +70,7 @@ function hashLine(text) {
 
 /**
  * Finds all duplicates: `{duplicatedLines, blocks, identical}`. A block is `{start, length, copies: [start…]}` in indexes of lines,
- * a group of equal files `[file…]` of `index.files`, the first one first.
+ * a group of files with the same lines `[file…]` of `index.files`, the first one first.
  */
 export function findClones(index) {
   const search = { index, findOrAdd: createTable(index), blocks: new Map() };

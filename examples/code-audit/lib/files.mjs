@@ -116,9 +116,10 @@ export function describeBytes(head) {
 function detectEncoding(head) {
   if (head[0] === 0xff && head[1] === 0xfe) return "utf-16le";
   if (head[0] === 0xfe && head[1] === 0xff) return "utf-16be";
-  const start = head.subarray(0, 8192);
-  const isControl = (byte) => byte < 32 && ![9, 10, 12, 13, 27].includes(byte);
-  if (head.includes(0) || start.filter(isControl).length > start.length / 10) return "binary";
+  if (head.includes(0)) return "binary";
+  const start = head.toString("latin1", 0, 8192);
+  if ((start.match(/[\u0001-\u0008\u000b\u000e-\u001a\u001c-\u001f]/g) ?? []).length > start.length / 10)
+    return "binary";
   return isUtf8(withoutCutCharacter(head)) ? "utf-8" : "latin1";
 }
 
@@ -148,9 +149,11 @@ function reasonGenerated(language, top) {
 function reasonMinified(name, { head, language }) {
   if (!["code", "style", "markup"].includes(language.kind) || language.name === "SVG") return "";
   if (/[.-]min\.[a-z]+$/.test(name)) return "name says minified";
-  const lines = head.toString("latin1").split("\n").length;
+  if (head.length < MINIFIED_BYTES_MIN) return "";
+  let lines = 1;
+  for (let at = head.indexOf(10); at >= 0; at = head.indexOf(10, at + 1)) lines++;
   const mean = Math.round(head.length / lines);
-  if (head.length < MINIFIED_BYTES_MIN || mean <= LINE_MEAN_MAX) return "";
+  if (mean <= LINE_MEAN_MAX) return "";
   return lines === 1 ? "one line only" : `lines of ${mean} bytes on average`;
 }
 
@@ -188,9 +191,11 @@ function* readChunks(descriptor, { head, sizeBytes, encoding }) {
 /** Calls `visit(text, number, isContinuation)` for every line of an open file, without its line end. */
 export function forEachLine(file, visit) {
   for (const { text, line, isContinuation } of file.chunks()) {
-    const lines = text.split(/\r?\n/);
+    const lines = text.split("\n");
     if (lines[lines.length - 1] === "") lines.pop();
-    lines.forEach((content, at) => visit(content, line + at, isContinuation && at === 0));
+    lines.forEach((content, at) => {
+      visit(content.endsWith("\r") ? content.slice(0, -1) : content, line + at, isContinuation && at === 0);
+    });
   }
 }
 

@@ -103,7 +103,8 @@ const RULES = [
   function copies({ duplicates, ...outputs }) {
     const { lines, identical_files: identical, blocks } = duplicates ?? { lines: { duplicated: 0 } };
     if (lines.duplicated === 0) return undefined;
-    const equal = identical.files > 0 ? `; ${count(identical.files, "file equals", "files equal")} another one` : "";
+    const equal =
+      identical.files > 0 ? `; ${count(identical.files, "file holds", "files hold")} the same code as another one` : "";
     const isWhole = identical.items[0] && identical.items[0].lines > (blocks.items[0]?.lines ?? 0);
     const places = isWhole
       ? identical.items[0].paths.map((path) => ({ path }))

@@ -27,20 +27,32 @@ export function createScanner({ traits, line: lineMarks, block }) {
   return {
     next(raw) {
       const line = raw.slice(0, LINE_LENGTH_MAX);
-      const isInString = state.stack.at(-1)?.isComment === false;
-      isDirective = traits.has("directive") && state.stack.length === 0 && (isDirective || /^\s*#/.test(line));
-      Object.assign(state, { code: "", comment: "", hasString: isInString });
+      const text = line.trim();
+      if (text === "") return { kind: "blank", code: "", comment: "" };
+      if (state.stack.length === 0) {
+        isDirective = isDirective || (traits.has("directive") && text.startsWith("#"));
+        if (!isDirective && isPlain(line, state)) return { kind: "code", code: line, comment: "" };
+      }
+      state.code = "";
+      state.comment = "";
+      state.hasString = state.stack.at(-1)?.isComment === false;
       scanLine(line, state);
-      const { comment, hasString } = state;
-      const hasCode = state.code.trim() !== "" || hasString;
-      const kind = line.trim() === "" ? "blank" : hasCode ? "code" : "comment";
-      const directive = isDirective ? state.code : undefined;
-      const code = isDirective ? "" : state.code;
-      state.last = code.trim() === "" ? state.last : code.trim();
-      isDirective &&= line.endsWith("\\");
-      return { kind, code, comment, directive };
+      const code = state.code.trim();
+      state.last = code || state.last;
+      const kind = code !== "" || state.hasString ? "code" : "comment";
+      if (!isDirective) return { kind, code: state.code, comment: state.comment };
+      isDirective = line.endsWith("\\");
+      return { kind, code: "", comment: state.comment, directive: code };
     },
   };
+}
+
+/** Whether nothing on a line can open anything; most lines are such. */
+function isPlain(line, state) {
+  state.interesting.lastIndex = 0;
+  if (state.interesting.test(line)) return false;
+  state.last = line.trim();
+  return true;
 }
 
 const escapePattern = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");

@@ -46,10 +46,11 @@ const SETTINGS_NAME =
   /(?:^|\/)(?:\.env[^/]*|[^/]*\.(?:env|ini|cfg|conf|properties|toml|npmrc|ya?ml|sh|tfvars)|\.npmrc|\.pypirc|\.netrc|credentials)$/i;
 
 const SAMPLE =
-  /example|sample|dummy|fake|changeme|change[_-]me|placeholder|your[_-]|my[_-]?(?:secret|token|password|key)|x{4,}|\*{3,}|\.{3}|<[^>]+>|\$\{|\{\{|%[({]|process\.env|os\.environ|getenv|not[_-]?(?:a|the)[_-]?(?:real|secret)|redacted|todo|lorem|foobar|123456|abcdef|deadbeef|secret|password|undefined|null/i;
+  /example|sample|dummy|fake|changeme|change[_-]me|placeholder|your[_-]|my[_-]?(?:secret|token|password|key)|x{4,}|\*{3,}|\.{3}|<[^>]+>|\$\{|\{\{|%[({]|^%[A-Za-z]|process\.env|os\.environ|getenv|not[_-]?(?:a|the)[_-]?(?:real|secret)|redacted|todo|lorem|foobar|123456|abcdef|deadbeef|secret|password|undefined|null/i;
 const SAMPLE_PASSWORD =
   /^(?:pass(?:wd|phrase)?|pwd|user(?:name)?|admin|root|postgres|mysql|test(?:ing|er)?|token|guest|hunter2|qwerty)\d*$/i;
-const SAMPLE_HOST = /@(?:[\w-]+\.)*(?:example(?:\.(?:com|org|net))?|test|invalid|host(?:name)?|domain|server)$/i;
+const SAMPLE_HOST =
+  /@(?:[\w-]+\.)*(?:example(?:\.(?:com|org|net))?|test|invalid|(?:host(?:name)?|domain|server)(?:\.com)?)$/i;
 const SAMPLE_CLAIMS = /1234567890|John Doe|example\.(?:com|org|net)/i;
 const LOOKS_LIKE_CODE =
   /^[a-zA-Z_$][\w$]*(?:[.([]|::|->)|^[@#./~]|^[a-z]+:\/\/|^[A-Z][a-z]+(?:[A-Z][a-z]+)+$|^[a-z]+(?:[-_.:/ ][a-z]+)+$|^[a-z]+(?:[A-Z][a-z]+)*$|^[A-Z]+(?:_[A-Z]+)*$|[\\<>()[\]{};]|\|\|/;

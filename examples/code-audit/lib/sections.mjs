@@ -56,7 +56,8 @@ export function writeConfidence({ inventory, duplicates, hotspots }, confidence)
         ? "no file was read, so nothing below says more than that"
         : `${percent(understood.files)} of the files that could hold source, and ${percent(understood.bytes)} of their bytes, were read and understood as text`,
       ...sampled.map(
-        ([name, { coverage }]) => `${name}: ${coverage.examined} of ${count(coverage.eligible, "file")} looked at`,
+        ([name, { coverage }]) =>
+          `${name}: ${formatCount(coverage.examined)} of ${count(coverage.eligible, "file")} looked at`,
       ),
       walked.symlinks.total > 0 && `${count(walked.symlinks.total, "symbolic link")}: not followed`,
       walked.special.total > 0 &&
@@ -148,9 +149,13 @@ export function writeDependencies({ dependencies }) {
 /** Hot spots: tangled and long functions, markers. */
 export function writeHotspots({ hotspots }) {
   if (!hotspots || hotspots.coverage.examined === 0) return "";
-  const { functions, markers, languages } = hotspots;
+  const { functions, markers, languages, thresholds } = hotspots;
   const blind = languages.filter(({ heuristic }) => heuristic === "none").map(({ language }) => escapeText(language));
-  const ranked = [...functions.most_branches.slice(0, 6), ...functions.longest.slice(0, 4)];
+  const { long_lines: long, many_branches: many } = thresholds;
+  const ranked = [
+    ...functions.most_branches.filter(({ branches }) => branches >= many).slice(0, 6),
+    ...functions.longest.filter(({ lines }) => lines >= long).slice(0, 4),
+  ];
   const isFirst = (entry, at) =>
     ranked.findIndex(({ path, line }) => path === entry.path && line === entry.line) === at;
   return section(
@@ -181,11 +186,11 @@ export function writeDuplicates({ duplicates }) {
   const showPlace = ({ path, from, to }) => formatCode(`${path}:${from}-${to}`);
   return section(
     "Duplicates",
-    `${formatCount(lines.duplicated)} of ${count(lines.meaningful, "line")} repeat lines that stand elsewhere, in equal files or blocks of at least ${window}.`,
+    `${formatCount(lines.duplicated)} of ${count(lines.meaningful, "line")} repeat lines that stand elsewhere, in files with the same code or in blocks of at least ${window}.`,
     formatTable(identical, {
       "#lines": "lines",
       "#copies": "copies",
-      "equal files": ({ paths }) => several(paths, formatCode),
+      "files with the same code": ({ paths }) => several(paths, formatCode),
     }),
     formatTable(blocks, {
       "#lines": "lines",

@@ -68,7 +68,7 @@ function countChanges(commits) {
 
 /** Measures the most changed source files that still exist. */
 function measureHeat(root, files) {
-  const isSource = ({ path }) => selectLanguage(baseName(path)).kind === "code" && sizeOf(root, path) !== undefined;
+  const isSource = ({ path }) => selectLanguage(baseName(path)).kind === "code" && statusOf(root, path)?.isFile();
   const wanted = files.filter(isSource).slice(0, MEASURED_MAX);
   const hot = [];
   let measured = 0;
@@ -84,10 +84,9 @@ function measureHeat(root, files) {
   return { hot: hot.map(({ value, ...entry }) => ({ ...entry, heat: value })), done: share(measured, wanted.length) };
 }
 
-function sizeOf(root, path) {
+function statusOf(root, path) {
   try {
-    const status = lstatSync(absolutePath(root, path));
-    return status.isFile() ? status.size : undefined;
+    return lstatSync(absolutePath(root, path), { throwIfNoEntry: false });
   } catch {
     return undefined;
   }
@@ -112,7 +111,12 @@ function summarise({ root, commits, total, isShallow }) {
       },
       files_changed: files.length,
       most_changed: files.slice(0, RANKED_MAX).map(({ path, commits: times, authors: who }) => {
-        return { path: formatPath(path), commits: times, authors: who.size, exists: sizeOf(root, path) !== undefined };
+        return {
+          path: formatPath(path),
+          commits: times,
+          authors: who.size,
+          exists: statusOf(root, path) !== undefined,
+        };
       }),
       hot,
     },

@@ -1,5 +1,5 @@
 /**
- * The specialist `duplicates`: blocks of at least six meaningful lines that occur more than once, and equal files.
+ * The specialist `duplicates`: blocks of at least six meaningful lines that occur more than once, and files with the same ones.
  *
  * Looked at are source and style files that are understood (lib/understanding.mjs), in the first iteration no more than
  * `first_pass_files`. Files left out are no uncertainty but work not done: they lower `implementation`, and Apollo asks for them.

@@ -140,6 +140,7 @@ describe("keys and samples", () => {
         "jwt.js": `const token = "${["eyJhbGciOiJIUzI1NiJ9", claims, "dBjftJeZ4CVPmB92K27uhbUJU1p1r"].join(".")}";\n`,
         "url.js":
           'const a = "postgres://app:s3cr3tK3y@db.example.com/x", b = "mysql://root:root@db", c = "amqp://guest:guest@q";\n',
+        "test.txt": "http://%HOST:%HTTPPORT#@127.0.0.1/x ftp://michal:aybabtu@host.com/y\n",
         "real.js": `const url = "postgres://app:${PASSWORD.replace("!", "")}@db.shop.io/x";\n`,
       }).map(({ place }) => place),
     ).toEqual(["real.js:1"]);
