@@ -192,12 +192,13 @@ export function parsePsLine(line: string): ProcessEntry | undefined {
     groupId: Number(groupId),
     // Some systems show an address or 0 instead of the session's number: then the group is all there is.
     sessionId: /^[1-9]\d*$/.test(sessionId ?? "") ? Number(sessionId) : Number(groupId),
-    startTicks: Math.floor(Date.parse(start.join(" ")) / 1000),
+    // `ps` is asked in UTC: the same time whatever zone this process is in, and no hour of it twice.
+    startTicks: Math.floor(Date.parse(`${start.join(" ")} UTC`) / 1000),
     startText: start.join("_"),
     isZombie: state.startsWith("Z"),
   };
 }
 
 function runPs(parameters: readonly string[]): string {
-  return spawnSync("ps", parameters, { encoding: "utf8", env: SYSTEM_ENVIRONMENT }).stdout ?? "";
+  return spawnSync("ps", parameters, { encoding: "utf8", env: { ...SYSTEM_ENVIRONMENT, TZ: "UTC" } }).stdout ?? "";
 }

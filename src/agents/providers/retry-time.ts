@@ -34,10 +34,17 @@ function readNumber(text: string | undefined): number | undefined {
   return text !== undefined && /^\s*\d+(\.\d+)?\s*$/.test(text) ? Number(text) : undefined;
 }
 
-/** An HTTP date or an ISO time; a bare number is neither. */
+/** A zone at the end: `Z`, `GMT`, `UTC`, `+01:00`. */
+const ZONE = /(?:Z|GMT|UTC|[+-]\d\d:?\d\d)$/i;
+
+/** An HTTP date or an ISO time, in UTC where it names no zone; a bare number is neither. */
 function readDate(text: string | undefined): number | undefined {
   if (text === undefined || !/[A-Za-z]{3}|\d{4}-\d\d-\d\d/.test(text)) return undefined;
-  const atMs = Date.parse(text);
+  const plain = text.trim();
+  // Without a zone a time would be one of this machine's.
+  const atMs = Date.parse(
+    ZONE.test(plain) ? plain : /^\d{4}-\d\d-\d\d$/.test(plain) ? plain : `${plain}${/^\d/.test(plain) ? "Z" : " UTC"}`,
+  );
   return Number.isNaN(atMs) ? undefined : atMs;
 }
 

@@ -96,6 +96,7 @@ function siteOf(faults: FaultList): NodeSite {
       model: undefined,
       briefingTokensMax: 0,
       runtime: {},
+      settings: {},
       instructions: [],
       codeDigests,
       tools: buildTools({ tools: [], runtime: {}, codeDigests }, faults),

@@ -5,11 +5,12 @@ import type { NodeSite } from "../kinds/build-context.js";
 import type { HooksDefinition } from "../model/hooks.js";
 import { findNearest } from "../faults/nearest.js";
 import { omitUndefined } from "../kinds/step-fields.js";
+import { checkNestedSettings } from "./nested-settings.js";
 import type { ScopeFrame } from "./scope-frame.js";
 import { nestSource } from "../templates/template-places.js";
 import type { LoadedWorkflow } from "../model/loaded-workflow.js";
 import type { NodeDefinition, ScopeDefinition, WorkflowScope } from "../model/workflow.js";
-import type { TemplateValue } from "../model/values.js";
+import type { OnUnknown, TemplateValue } from "../model/values.js";
 
 /** Errors: none; `undefined` where the file could not be loaded, whose faults are told with it. */
 export function buildNested(step: Step, frame: ScopeFrame, site: NodeSite): WorkflowScope | undefined {
@@ -26,6 +27,7 @@ export function buildNested(step: Step, frame: ScopeFrame, site: NodeSite): Work
   if (loaded === undefined) return undefined;
   const { definition, file, folder } = loaded;
   checkMapping(step, loaded, site);
+  checkNestedSettings(loaded, { at: site.at, faults: site.context.faults, settings: site.context.settings });
   site.context.sources.push(...(definition.sources ?? []).map((source) => nestSource(source, frame.path)));
   return {
     ...frame,
@@ -40,7 +42,7 @@ export function buildNested(step: Step, frame: ScopeFrame, site: NodeSite): Work
     onFailure: definition.onFailure,
     limits: definition.limits,
     ...omitUndefined("hooks", placeHooks(definition.hooks, frame.path)),
-    children: [placeBelow(definition.root, frame.path) as ScopeDefinition],
+    children: [placeBelow(keepPolicy(definition.root, definition.onUnknown), frame.path) as ScopeDefinition],
   };
 }
 
@@ -81,6 +83,19 @@ function placeHooks(hooks: HooksDefinition | undefined, above: string): HooksDef
     "step" in hook ? { step: placeBelow(hook.step, above) } : hook,
   ]);
   return Object.fromEntries(placed) as HooksDefinition;
+}
+
+/** The same nodes, each step without a word of its own with what its file says about unknown outcomes. */
+function keepPolicy(node: NodeDefinition, onUnknown: OnUnknown | undefined): NodeDefinition {
+  if (onUnknown === undefined) return node;
+  if (node.node === "step") return { onUnknown, ...node };
+  const children = (node.children as readonly NodeDefinition[]).map((child) => keepPolicy(child, onUnknown));
+  const spawn = node.scope === "phase" ? node.spawn : undefined;
+  return {
+    ...node,
+    children,
+    ...(spawn === undefined ? {} : { spawn: keepPolicy(spawn, onUnknown) }),
+  } as unknown as NodeDefinition;
 }
 
 /** The same nodes with their paths below another one. */

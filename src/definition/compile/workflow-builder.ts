@@ -32,6 +32,7 @@ import type { LimitsDefinition, ScopeDefinition, WorkflowDefinition } from "../m
 import type { InputDefinition, OnFailure } from "../model/values.js";
 import { findNearest } from "../faults/nearest.js";
 import { collectSources } from "../templates/template-places.js";
+import { joinPrices } from "./nested-settings.js";
 import { collectSettings } from "../settings/workflow-settings.js";
 
 export interface BuildOptions {
@@ -71,7 +72,7 @@ export function buildWorkflow(file: WorkflowFile, options: BuildOptions): Workfl
     ...omitUndefined("hooks", buildHooks(header.hooks, context)),
     atlas: { mode: file.atlas?.mode ?? "rules" },
     ...omitUndefined("scriptedAnswers", mergeAnswers(options.nested, options.scriptedAnswers)),
-    settings: collectSettings(file, faults),
+    settings: joinPrices(context.settings, options.nested, faults),
     ...omitUndefined("sources", collectSources(context.sources)),
   };
   const isComplete = options.isComplete && context.absent.size === 0;
@@ -92,6 +93,7 @@ function createContext(file: WorkflowFile, options: BuildOptions, isRouted: bool
     ...omitUndefined("atlas", file.atlas?.mode === "model" ? file.atlas : undefined),
     briefingTokensMax: header.context?.max_tokens ?? BRIEFING_TOKENS,
     runtime: header.runtime ?? {},
+    settings: collectSettings(file, faults),
     instructions: [...options.instructions, ...(header.instructions ?? [])],
     nested: options.nested,
     codeDigests: options.codeDigests,

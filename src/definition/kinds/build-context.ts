@@ -1,4 +1,5 @@
 /** What every builder of a definition shares. */
+import type { JsonObject } from "../../base/json.js";
 import type { Runtime } from "../../schema/generated/workflow.js";
 import type { FaultList, FaultPath } from "../faults/fault.js";
 import type { WorkflowSource } from "../model/read-from.js";
@@ -17,6 +18,8 @@ export interface BuildContext {
   readonly briefingTokensMax: number;
   /** Options of model steps that say nothing themselves. */
   readonly runtime: Runtime;
+  /** What this file says of the whole task. */
+  readonly settings: JsonObject;
   /** Texts before every prompt, those of the workflows around this one first. */
   readonly instructions: readonly string[];
   /** Digests of function code: by file as written in the workflow, or by `@path`. */

@@ -1,4 +1,5 @@
 /** Small parts of the language turned into their normalised form: times, commands, retries, output fields, files. */
+import { findNameFault } from "../../base/portable-name.js";
 import type { JsonObject, JsonValue } from "../../base/json.js";
 import type { OutputField, Retry } from "../../schema/generated/workflow.js";
 import { RETRY } from "../model/defaults.js";
@@ -81,6 +82,16 @@ function buildField(field: OutputField): JsonObject {
   };
 }
 
+/** Of a file below the task's folder. */
+function firstFault(parts: readonly string[]): string | undefined {
+  for (const part of parts) {
+    const fault = findNameFault(part);
+    if (fault !== undefined)
+      return parts.length === 1 && part !== "" ? `it ${fault}` : `${JSON.stringify(part)} ${fault}`;
+  }
+  return undefined;
+}
+
 /** File → field of the output; checked to stay below the task's folder. */
 export function buildSaveAs(
   value: string | Readonly<Record<string, unknown>> | undefined,
@@ -91,17 +102,21 @@ export function buildSaveAs(
   const files = typeof value === "string" ? { [value]: "" } : value;
   const result: Record<string, string> = {};
   for (const [file, field] of Object.entries(files)) {
-    const parts = file.split("/");
-    const isUnsafe =
-      file === "" ||
-      file.length > 200 ||
-      parts.some((part) => part === "" || part === "." || part === ".." || /[\\:\p{Cc}]/u.test(part));
-    if (isUnsafe) {
+    const why = file.length > 200 ? "is too long" : firstFault(file.split("/"));
+    const twin = Object.keys(result).find((other) => other.toLowerCase() === file.toLowerCase());
+    if (why !== undefined) {
       faults.add({
         code: "wrong_value",
         path,
-        message: `${JSON.stringify(file)} is not a file below the task's folder`,
+        message: `${JSON.stringify(file)} is not a file below the task's folder: ${why}`,
         suggestion: "write a relative name such as report.md or final/report.md",
+      });
+    } else if (twin !== undefined) {
+      faults.add({
+        code: "conflict",
+        path,
+        message: `${twin} and ${file} are one file where names have no case`,
+        suggestion: "call one of them otherwise",
       });
     }
     result[file] = String(field);

@@ -3,6 +3,7 @@ import { UTCDateMini } from "@date-fns/utc/date/mini";
 import { format } from "date-fns/format";
 import { sha256Hex } from "../../base/digest.js";
 import { LIMITS } from "../../base/limits.js";
+import { isDeviceName } from "../../base/portable-name.js";
 
 const KEY_CHARS = 16;
 
@@ -16,12 +17,14 @@ export function computeKeyedName(label: string, key: string): string {
   return joinParts(label, sha256Hex(key).slice(0, KEY_CHARS));
 }
 
-function joinParts(label: string, end: string, sparedBytes = 0): string {
-  const slug = label
+function joinParts(text: string, end: string, sparedBytes = 0): string {
+  const slug = text
     .normalize("NFKD")
     .toLowerCase()
     .replace(/[^a-z0-9._-]+/g, "-")
     .replace(/^[-.]+|[-.]+$/g, "");
   const room = LIMITS.taskNameBytesMax - end.length - 1 - sparedBytes;
-  return `${(slug === "" ? "task" : slug).slice(0, room)}_${end}`;
+  // `aux.txt` is a device on Windows, whatever follows.
+  const label = slug === "" || isDeviceName(slug) ? `task${slug === "" ? "" : `-${slug}`}` : slug;
+  return `${label.slice(0, room)}_${end}`;
 }

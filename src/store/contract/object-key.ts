@@ -5,19 +5,18 @@
  */
 import { assert } from "../../base/errors.js";
 import { LIMITS } from "../../base/limits.js";
+import { isDeviceName } from "../../base/portable-name.js";
 import type { ObjectEntry } from "./contract.js";
 
 const OBJECT_KEY_BYTES_MAX = 255;
 
 /** One part of a key: no leading dot, no trailing dot (Windows drops it), nothing that a shell or a URL would read. */
 const PART = /^[A-Za-z0-9_~-](?:[A-Za-z0-9._~-]*[A-Za-z0-9_~-])?$/;
-/** Names that Windows gives to devices, with any extension. */
-const DEVICE = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/i;
 /** First parts that belong to the store: its log and its presence. */
 const RESERVED = /^(?:journal|owner(?:[.-][^/]*)?)(?:\/|$)/i;
 
 function isSafePart(part: string): boolean {
-  return PART.test(part) && !DEVICE.test(part);
+  return PART.test(part) && !isDeviceName(part);
 }
 
 /** True for a name that can be a task's folder on every platform. */

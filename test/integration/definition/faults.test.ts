@@ -233,7 +233,7 @@ const CASES: readonly {
     text: `${DAG}  - {name: a, value: 1, save_as: ../x}\n`,
     line: 3,
     column: 34,
-    message: '"../x" is not a file below the task\'s folder',
+    message: '"../x" is not a file below the task\'s folder: ".." is no name',
     suggestion: "write a relative name such as report.md or final/report.md",
   },
   {
