@@ -12,7 +12,7 @@ const KIN_MIN = 3;
 const KINDS: Readonly<Record<string, string>> = {
   security: "C1 C2 H1 H2 H3 H4 H5 H6 H7 M1 M2 M3 M4 M5 M6 M7 M8 L1 L2 L3 L4 L5 L6 L7 L8 L9",
   reliability: "1a 1b 1c 2 3a 3b 3c 4 5 6 7 8 9 10",
-  public: "A B C D E F G H I J K L M N O P Q S X Y",
+  public: "A B C D E F G H I J K L M N O P Q R S T U V W X Y Z",
   "first-use": "F1 F2 F3 F4 F7 F8 F10 F11 F13 F15",
   source: "1 2 4 8 15 17",
   kinds: "F1 F2 F2b F3 F4 F5 F6 F7 F8 F9 F10 F11 F12 F13 F14 F15 F16 F17 F19 F20",

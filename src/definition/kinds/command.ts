@@ -57,6 +57,17 @@ function buildProgram(step: Step, kind: "command" | "script", { common, site }: 
   };
 }
 
+/** As in Conductor the variables of a script are no templates. */
+function noteLiteral({ env = {} }: Step, site: NodeSite): void {
+  for (const [name, value] of Object.entries(env))
+    if (String(value).includes("{{"))
+      site.context.faults.warn({
+        path: [...site.at, "env", name],
+        message: `env of a script is no template: ${name} is handed over as it is written`,
+        suggestion: "use type: command, or hand it over in args or stdin",
+      });
+}
+
 function checkCommand(step: Step, kind: "command" | "script", site: NodeSite): void {
   const { command, args } = step;
   const { faults } = site.context;
@@ -72,7 +83,7 @@ function checkCommand(step: Step, kind: "command" | "script", site: NodeSite): v
   }
   noteTwins(step, ["env", "environment"], site);
   noteTwins(step, ["working_dir", "folder"], site);
-  if (kind === "script") return;
+  if (kind === "script") return noteLiteral(step, site);
   const isLine =
     typeof command === "string" && args === undefined && /\S\s+\S/.test(command) && !command.includes("{{");
   if (isLine) {

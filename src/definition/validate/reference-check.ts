@@ -257,9 +257,28 @@ function checkStepNamed(reference: TemplateReference, spot: Spot): void {
   const { checking, site } = spot;
   const target = pickTarget(checking.named.get(root) ?? [], site);
   if (target === undefined) return noteUnknown(root, spot);
+  if (!reference.guarded) checkPart(target.node, reference, spot);
   if (site === undefined || !checking.isComplete || reference.guarded) return;
   const problem = findOrderProblem(target, site, reference);
   if (problem !== undefined) noteOrder(problem, spot);
+}
+
+const PARTS_OF_GROUPS = ["outputs", "errors", "count", "states"];
+
+/** A group is read as `name.outputs`, anything else as `name.output`: the other one would fail after all was paid for. */
+function checkPart(target: NodeDefinition, { path }: TemplateReference, spot: Spot): void {
+  const { name } = target;
+  const [part = ""] = path.map(String);
+  const isGroup = target.node === "scope" && target.scope !== "machine" && target.scope !== "workflow";
+  const isWrong = isGroup ? part === "output" : PARTS_OF_GROUPS.includes(part);
+  if (!isWrong) return;
+  spot.checking.faults.add({
+    code: "unknown_name",
+    path: spot.at,
+    within: spot.within,
+    message: isGroup ? `${name} is a group: it has no output` : `${name} is no group: it has no ${part}`,
+    suggestion: isGroup ? `write ${name}.outputs` : `write ${name}.output`,
+  });
 }
 
 /** What goes wrong on some ways only is a warning in Conductor's files, as it is there. */

@@ -342,7 +342,7 @@ describe("a faulty file", () => {
     [`${DAG}  - {value: 1}\n`, "a step has no name"],
     [`${DAG}  - {name: a}\n`, "the step a says nothing to do"],
     [`${DAG}  - {name: a, type: comand}\n`, "did you mean command?"],
-    [`${DAG}  - {name: a, type: zzzzzzzz}\n`, "known: agent, model"],
+    [`${DAG}  - {name: a, type: zzzzzzzz}\n`, "agent, model, "],
     [`${DAG}  - {name: a, type: command}\n`, "the step a has no command"],
     [`${DAG}  - {name: a, command: [x], stdin: y}\n`, "a command step gets its input as JSON on stdin"],
     [`${DAG}  - {name: a, command: [x], env: {A: b}, environment: {A: c}}\n`, "env and environment mean the same"],

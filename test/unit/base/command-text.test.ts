@@ -60,6 +60,15 @@ describe("a command", () => {
     );
   });
 
+  it.each([
+    ["[public T]", "-y"],
+    ["[public T kin]", "--all"],
+    ["[public T kin]", "-"],
+    ["[public T kin]", "--task=x"],
+  ])("%s names a task that is called %s, and not a flag", (_tag, task) => {
+    expect(writeCommand("resume", [task])).toBe(`splashdown resume -- ${task}`);
+  });
+
   it("stands on one line, but for newlines at its very end", () => {
     for (const word of HOSTILE.filter((text) => !text.endsWith("\n")))
       expect(writeCommand("show", [word])).not.toMatch(/[\n\t\u001b\u202e\u009b]/);

@@ -121,6 +121,11 @@ const SHOWN: Readonly<Record<string, () => Promise<void> | void>> = {
       "input does not name workflow.input.i",
     );
   },
+  "merge keys": async () => {
+    const text = `${HEAD}agents:\n  - &base {name: a, type: set, value: x}\n  - {<<: *base, name: b}\n`;
+    const [fault] = await faultsOf(text);
+    expect(fault?.suggestion).toBe("merge keys are not part of YAML 1.2; write the keys out or use one alias");
+  },
   "maps keep the order": async () => {
     const { definition } = await loadText(agent("value: {z: 1, b: {y: 1, a: 2}, 10: 1, 2: 1}"));
     const [child] = (definition.root as MachineScope).children;

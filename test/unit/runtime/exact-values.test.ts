@@ -160,6 +160,19 @@ describe("the input of a tool, as the model gave it", () => {
     expect(told).toMatch(/you wrote: \{[^"]*\\"id\\": 5/);
   });
 
+  it.each([
+    ["[public V kin]", '{"id": 5,}'],
+    ["[public V kin]", "{'id': 5}"],
+    ["[public V kin]", "id: 5"],
+    ["[public V kin]", '{"id": 5}}'],
+    ["[public V kin]", '{"id": NaN}'],
+  ])("%s is told as broken JSON, and is no empty input: %s", async (_tag, said) => {
+    const { called, told } = await look(said);
+    expect(called).toEqual([]);
+    expect(told).toContain("the input cannot be read");
+    expect(told).not.toContain("must be object");
+  });
+
   it("is handed over as it is where nothing changes", async () => {
     expect((await look('{"id": 5}')).called).toEqual([{ id: 5 }]);
   });

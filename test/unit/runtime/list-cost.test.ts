@@ -13,9 +13,9 @@ output: {a: "{{ a.output }}"}
 `;
 
 /** Calls for each further task of the list. */
-async function countCalls(): Promise<Record<string, number>> {
+async function countCalls(text = WORKFLOW): Promise<Record<string, number>> {
   const place = openPlace();
-  const workflow = place.write("other.yaml", WORKFLOW);
+  const workflow = place.write("other.yaml", text);
   const environment = createEnvironment({ PATH: process.env["PATH"] ?? "", ...place.env }, place.folder);
   const counts = { readdir: 0, lstat: 0, open: 0 };
   const inner = createNodeFileSystem();
@@ -45,6 +45,27 @@ async function countCalls(): Promise<Record<string, number>> {
 
 it("[public Z] list reads few folders and files for each task", async () => {
   const calls = await countCalls();
+  expect(calls["readdir"]).toBeLessThanOrEqual(10);
+  expect(calls["open"]).toBeLessThanOrEqual(12);
+  expect(calls["lstat"]).toBeLessThanOrEqual(22);
+});
+
+it.each([
+  [
+    "[public Z kin] a task that waits for a person",
+    "{name: a, type: human_gate, prompt: go?, options: [{label: A, value: a, route: $end}]}",
+  ],
+  ["[public Z kin] a task that failed", "{name: a, type: set, value: x, output_type: integer}"],
+  [
+    "[public Z kin] a task of many steps",
+    Array.from(
+      { length: 9 },
+      (_none, at) =>
+        `{name: ${at === 0 ? "a" : `s${at}`}, type: set, value: 1, routes: [{to: ${at === 8 ? "$end" : `s${at + 1}`}}]}`,
+    ).join(", "),
+  ],
+])("%s: list reads no more for it", async (_what, agents) => {
+  const calls = await countCalls(`workflow: {name: other, entry_point: a}\nagents: [${agents}]\n`);
   expect(calls["readdir"]).toBeLessThanOrEqual(10);
   expect(calls["open"]).toBeLessThanOrEqual(12);
   expect(calls["lstat"]).toBeLessThanOrEqual(22);
