@@ -190,3 +190,25 @@ describe("steps that a command adds", () => {
     expect(paths).toEqual(["a", "b", "c", "home"].map((name) => `main/${name}`));
   });
 });
+
+describe("a step that sleeps until a moment", () => {
+  it("ends at that moment, though its owner is killed while it sleeps and nobody runs it for a while", async () => {
+    const place = openPlace();
+    const atMs = Date.now() + 4_000;
+    const steps = [
+      { name: "nap", until: new Date(atMs).toISOString() },
+      { name: "told", value: "{{ nap.output.waited_seconds }}", depends_on: ["nap"] },
+    ];
+    place.write("workflow.json", JSON.stringify({ workflow: { name: "t" }, steps }));
+    const killed = await runKilledAt(place, "intent:1", ["run", "workflow.json", "t"]);
+    expect(killed.signal).toBe("SIGKILL");
+    const view = (await place.run(["resume", "t", "--json"])).json<RunView>();
+    expect(view).toMatchObject({ status: "done", exit_status: 0 });
+    expect(Date.now()).toBeGreaterThanOrEqual(atMs);
+    const { steps: seen } = await showTask(place, "t");
+    expect(seen.map(({ path, status }) => [path, status])).toEqual([
+      ["main/nap", "completed"],
+      ["main/told", "completed"],
+    ]);
+  });
+});
