@@ -1,6 +1,7 @@
 /**
  * README and guide, followed as they are written in an empty folder: every command that a page shows with its output is
- * typed, and what comes is what the page shows. With SPLASHDOWN_PAGES=write the pages are mended instead.
+ * typed, and what comes is what the page shows. With SPLASHDOWN_PAGES=write the pages are mended instead; SPLASHDOWN_INSTALLED is
+ * the folder of another package to follow them with (proof/install.mjs).
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +18,7 @@ const pages = listPages().filter((page) => readPage(page).includes("```console")
 
 describe("the pages", () => {
   it.each(pages)("%s shows what comes when it is followed", async (page) => {
-    const place = new PagePlace(WITHOUT_KEY.includes(page) ? {} : KEY);
+    const place = new PagePlace(WITHOUT_KEY.includes(page) ? {} : KEY, process.env["SPLASHDOWN_INSTALLED"]);
     onTestFinished(() => place.remove());
     const text = readPage(page);
     const results = await place.follow(text);
