@@ -4,6 +4,7 @@
  * A verb's modules are loaded when it is first called: one that only reads a list waits for nothing that runs a workflow.
  */
 import type { TaskStore } from "../store/contract/contract.js";
+import { checkCalls } from "./call-check.js";
 import type { Splashdown } from "./contract.js";
 import type { KeysDeps } from "./verbs/keys/keys-verbs.js";
 import type { Services } from "./services/services.js";
@@ -16,7 +17,7 @@ export interface VerbParts {
 }
 
 export function createVerbs(services: Services, parts: VerbParts): Splashdown {
-  return {
+  return checkCalls({
     ...createRunVerbs(services),
     ...createTellingVerbs(services),
     ...createFaceVerbs(services),
@@ -29,7 +30,7 @@ export function createVerbs(services: Services, parts: VerbParts): Splashdown {
     config: async () => viewConfig(parts.config),
     on: (event, listener) => services.emitter.on(event, listener),
     close: parts.close,
-  };
+  });
 }
 
 /** What carries out workflows. */

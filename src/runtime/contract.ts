@@ -164,7 +164,7 @@ export interface Splashdown {
   dryRun(options: RunOptions): Promise<Faces.DryRunView>;
   /** A workflow file as a drawing, or the definition that a task goes by. */
   graph(of: string | { readonly task: string }, format?: Faces.GraphFormat): Promise<Faces.GraphView>;
-  /** The figures of seed 003, of one task or over all. */
+  /** Sizes, times and successes of checkpoints, with calls and cost, of one task or over all. */
   metrics(task?: string): Promise<Faces.MetricsReport>;
   timeline(task: string): Promise<Faces.TimelineView>;
   /** How sure a task is of what it found, by phase and specialist. */
