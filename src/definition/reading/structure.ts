@@ -43,6 +43,11 @@ const FOREIGN_KEYS: Readonly<Record<string, string>> = {
   cmd: "write command: [program, argument]",
   "<<": "merge keys are not part of YAML 1.2; write the keys out or use one alias",
   inputs: "write input, inside workflow",
+  // Keys of later versions of Conductor.
+  notifications: "write hooks: {on_complete: …, on_error: …} inside workflow: a command or a request tells people",
+  raises: "a failure needs no declaration; write on_error: STEP, or depends_on: [{step: NAME, on: [failed]}]",
+  defaults: "write runtime (provider, default_model, temperature, max_tokens) inside workflow; all else at each step",
+  bundle: "name files by their path: workflow: FILE.yaml at a step, function: FILE.mjs#NAME",
 };
 
 /** Modes of the context as older documentation has them. Source: CONDUCTOR-YAML 1.11. */

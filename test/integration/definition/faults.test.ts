@@ -383,6 +383,10 @@ describe("a faulty file", () => {
       "workflow: {name: t}\nsteps: [{name: a, value: 1}]\nphases: [{name: p, specialists: [{name: b, value: 1}]}]\n",
       "phases and steps are two forms of one thing",
     ],
+    ["workflow: {name: t, notifications: {to: x}}\nsteps: [{name: a, value: 1}]\n", "write hooks: {on_complete"],
+    ["workflow: {name: t, defaults: {retry: 1}}\nsteps: [{name: a, value: 1}]\n", "write runtime (provider"],
+    ["workflow: {name: t}\nbundle: x\nsteps: [{name: a, value: 1}]\n", "name files by their path"],
+    ["workflow: {name: t}\nsteps: [{name: a, value: 1, raises: [x]}]\n", "write on_error: STEP"],
     ["workflow: {name: t, runtime: {providr: x}}\nsteps: [{name: a, value: 1}]\n", "did you mean provider?"],
     [
       "workflow: {name: t, on_failure: pause, checkpoint: {on_failure: continue}}\nsteps: [{name: a, value: 1}]\n",
