@@ -13,7 +13,15 @@ export const PROGRAM = join(PROJECT_FOLDER, "dist", "cli", "main.js");
 export const LIBRARY = join(PROJECT_FOLDER, "dist", "index.js");
 
 /** What the build is made of, below the project. */
-const SOURCES = ["src", "schemas", "scripts/build.mjs", "tsconfig.json", "package.json"];
+const SOURCES = [
+  "src",
+  "web",
+  "schemas",
+  "scripts/build.mjs",
+  "scripts/parts/page-build.mjs",
+  "tsconfig.json",
+  "package.json",
+];
 
 export function setup(): void {
   if (!isStale()) return;

@@ -67,3 +67,16 @@ function parse(text: string): unknown {
 export function taskPath(task: string, rest = ""): string {
   return `tasks/${encodeURIComponent(task)}${rest}`;
 }
+
+const OUTCOMES = {
+  started: "it goes on",
+  nothing: "nothing was left to do",
+  owned: "another process runs it already",
+  late: "it was begun; nothing has been heard of it yet",
+} as const;
+
+/** Goes on with a task in a process of its own, from a checkpoint where one is named. Shape: what came of it, in words. */
+export async function goOn(task: string, from?: string): Promise<string> {
+  const { outcome } = await act<{ readonly outcome: keyof typeof OUTCOMES }>(taskPath(task, "/resume"), { from });
+  return OUTCOMES[outcome] ?? outcome;
+}

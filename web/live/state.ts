@@ -19,10 +19,13 @@ export interface TasksChange {
 
 export interface TaskPicture {
   readonly task: string;
-  readonly from?: number;
-  /** The last event that the view shows. */
-  readonly to: number;
   readonly view: TaskView;
+}
+
+/** Why the task that is watched cannot be read any more. */
+export interface TaskTrouble {
+  readonly task: string;
+  readonly error: { readonly code: string; readonly message: string };
 }
 
 export const session = signal<SessionView | undefined>(undefined);
@@ -31,6 +34,8 @@ export const tasks = signal<ReadonlyMap<string, TaskSummaryView> | undefined>(un
 export const questions = signal<QuestionsView | undefined>(undefined);
 /** The last picture of the task that is watched. */
 export const picture = signal<TaskPicture | undefined>(undefined);
+
+export const trouble = signal<TaskTrouble | undefined>(undefined);
 
 /** When the server was heard last, in milliseconds of this machine's clock; 0: never. */
 export const heardAt = signal(0);

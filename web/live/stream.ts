@@ -9,7 +9,17 @@ import type { QuestionsView, TaskSummaryView, TaskView } from "../../src/runtime
 import { nextDelay, StreamParser, type StreamEvent } from "../model/stream-parser.js";
 import { headers, isLockedOut, read, taskPath } from "./api.js";
 import { route } from "./navigation.js";
-import { heardAt, picture, questions, takeChange, takeTasks, type TaskPicture, type TasksChange } from "./state.js";
+import {
+  heardAt,
+  picture,
+  questions,
+  takeChange,
+  takeTasks,
+  trouble,
+  type TaskPicture,
+  type TasksChange,
+  type TaskTrouble,
+} from "./state.js";
 
 const channel = new BroadcastChannel("splashdown-stream");
 /** A task whose picture came with the stream is not read again. */
@@ -77,6 +87,7 @@ function take({ event, data }: StreamEvent): void {
   if (event === "tasks") takeTasksChange(JSON.parse(data) as TasksChange);
   else if (event === "questions") questions.value = JSON.parse(data) as QuestionsView;
   else if (event === "task") takePicture(JSON.parse(data) as TaskPicture);
+  else if (event === "trouble") trouble.value = JSON.parse(data) as TaskTrouble;
 }
 
 function takeTasksChange(change: TasksChange): void {
@@ -86,7 +97,9 @@ function takeTasksChange(change: TasksChange): void {
 }
 
 function takePicture(next: TaskPicture): void {
-  if (next.task === route.peek().task) picture.value = next;
+  if (next.task !== route.peek().task) return;
+  picture.value = next;
+  trouble.value = undefined;
 }
 
 async function readAll(): Promise<void> {
@@ -99,7 +112,7 @@ async function readAll(): Promise<void> {
 /** A task's view, at once; the stream goes on from there. */
 async function readTask(task: string): Promise<void> {
   const view = await read<TaskView>(taskPath(task)).catch(() => undefined);
-  if (view !== undefined) takePicture({ task, to: picture.peek()?.to ?? 0, view });
+  if (view !== undefined) takePicture({ task, view });
 }
 
 /** After something was done here: what changed is seen at once, stream or not. */

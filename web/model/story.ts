@@ -42,19 +42,29 @@ function lastByPath(steps: readonly StepView[]): StepView[] {
 }
 
 function tellState(view: TaskView, nowMs: number): Finding[] {
-  const { status, reason, started_at, last_event_at, waits_for, resume_at } = view;
+  const { status, started_at, resume_at } = view;
   const began = started_at === undefined ? "" : `, began ${formatAgo(Date.parse(started_at), nowMs)}`;
-  if (resume_at !== undefined)
-    return [{ status, text: `goes on ${formatAgo(Date.parse(resume_at), nowMs)}, at ${resume_at}` }];
-  if (waits_for !== undefined) return [{ status, text: waits_for.text }];
-  if (status === "crashed") return [{ status, text: `its process died; nothing that was done is lost${began}` }];
-  if (status === "running") return [{ status, text: `${formatCount(view.steps_done ?? 0, "step")} done${began}` }];
-  const took =
-    started_at === undefined || last_event_at === undefined
-      ? ""
-      : `, ${formatDuration((Date.parse(last_event_at) - Date.parse(started_at)) / 1000)} from beginning to end`;
-  return [{ status, text: `${reason ?? status}${took}` }];
+  const told = (text: string): Finding[] => [{ status, text }];
+  if (resume_at !== undefined) return told(`goes on ${formatAgo(Date.parse(resume_at), nowMs)}, at ${resume_at}`);
+  const asked = view.questions.filter((question) => question.status === "open");
+  if (asked[0] !== undefined) {
+    const since = formatAgo(Date.parse(asked[0].opened_at), nowMs);
+    return told(`${formatCount(asked.length, "question")} to answer, asked ${since}`);
+  }
+  if (status === "waiting" && view.next !== undefined)
+    return [{ status: "paused", text: "it was answered, and nobody runs the task" }];
+  if (status === "crashed") return told(`its process died; nothing that was done is lost${began}`);
+  if (status === "running") return told(`${formatCount(view.steps_done ?? 0, "step")} done${began}`);
+  return told(tellEnd(view));
 }
+
+function tellEnd({ status, reason = status, started_at, last_event_at }: TaskView): string {
+  if (!ENDS.has(status) || started_at === undefined || last_event_at === undefined) return reason;
+  const seconds = (Date.parse(last_event_at) - Date.parse(started_at)) / 1000;
+  return `${reason}, ${formatDuration(seconds)} from beginning to end`;
+}
+
+const ENDS: ReadonlySet<string> = new Set(["done", "partial", "failed", "stopped"]);
 
 function tellFailure({ step, path, error }: StepView): Finding {
   const message = error?.["message"];

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { CheckpointView, ForkView, PinView, PlanView } from "../../src/runtime/contract.js";
-import { act, taskPath } from "../live/api.js";
+import { act, goOn, taskPath } from "../live/api.js";
 import { goTo, route, setQuery } from "../live/navigation.js";
 import { useResource } from "../live/resource.js";
 import { formatCommand } from "../model/commands.js";
@@ -47,10 +47,7 @@ export function CheckpointDetail({ of, others }: DetailProps) {
       <Act
         label="Go back here, and on"
         command={formatCommand("resume", task, "--from", from)}
-        run={async () => {
-          await act(taskPath(task, "/resume"), { from });
-          return "the task goes on from here";
-        }}
+        run={() => goOn(task, from)}
       />
       <Fork task={task} from={from} />
       <h3>Keep</h3>

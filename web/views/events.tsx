@@ -1,4 +1,4 @@
-import { useSignal } from "@preact/signals";
+import { useSignal, type Signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { EventView } from "../../src/runtime/contract.js";
 import { read, taskPath } from "../live/api.js";
@@ -19,18 +19,12 @@ export function EventsView({ view, version }: TaskPart) {
   const isPaused = useSignal(false);
   const chosen = useSignal<EventView | undefined>(undefined);
   useEffect(() => {
-    let isLeft = false;
-    const from = (list.peek()?.at(-1)?.n ?? 0) + 1;
-    if (isPaused.peek()) return undefined;
-    read<readonly EventView[]>(taskPath(task, `/events?from=${from}`)).then(
-      (more) => {
-        const known = list.peek() ?? [];
-        const after = known.at(-1)?.n ?? 0;
-        if (!isLeft) list.value = [...known, ...more.filter(({ n }) => n > after)];
-      },
-      (fault: Error) => (error.value = isLeft ? undefined : fault),
-    );
-    return () => (isLeft = true);
+    const stop = new AbortController();
+    if (!isPaused.peek())
+      readOn(task, list, stop.signal).catch((fault: Error) => {
+        if (!stop.signal.aborted) error.value = fault;
+      });
+    return () => stop.abort();
   }, [task, version, isPaused.value]);
   if (error.value !== undefined) return <Failure of={error.value} />;
   if (list.value === undefined) return <Loading />;
@@ -57,6 +51,22 @@ export function EventsView({ view, version }: TaskPart) {
       {chosen.value !== undefined && <Chosen event={chosen.value} onClose={() => (chosen.value = undefined)} />}
     </>
   );
+}
+
+/** The server gives out so many at once; what follows is asked for from the last one on. */
+async function readOn(
+  task: string,
+  list: Signal<readonly EventView[] | undefined>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    const known = list.peek() ?? [];
+    const after = known.at(-1)?.n ?? 0;
+    const more = await read<readonly EventView[]>(taskPath(task, `/events?from=${after + 1}`));
+    if (signal.aborted) return;
+    list.value = [...known, ...more.filter(({ n }) => n > after)];
+    if (more.length < 100) return;
+  }
 }
 
 interface FilterProps {

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { GuideView, RequestView, TaskView } from "../../src/runtime/contract.js";
-import { act, taskPath } from "../live/api.js";
+import { act, goOn, taskPath } from "../live/api.js";
 import { formatCommand } from "../model/commands.js";
 import { Act } from "../parts/act.js";
 
@@ -22,17 +22,7 @@ export function Actions({ view }: { readonly view: TaskView }) {
           <Act label="Save a checkpoint" command={formatCommand("checkpoint", task)} run={ask("checkpoint")} />
         </div>
       ) : (
-        view.next !== undefined && (
-          <Act
-            label="Go on"
-            isMain
-            command={view.next}
-            run={async () => {
-              await act(taskPath(task, "/resume"), {});
-              return "goes on";
-            }}
-          />
-        )
+        view.next !== undefined && <Act label="Go on" isMain command={view.next} run={() => goOn(task)} />
       )}
       <Guide task={task} />
     </section>

@@ -1,8 +1,9 @@
+import { useRef } from "preact/hooks";
 import type { TaskView } from "../../src/runtime/contract.js";
 import { goTo, route } from "../live/navigation.js";
 import { useResource } from "../live/resource.js";
-import { picture, tasks } from "../live/state.js";
-import { taskPath } from "../live/api.js";
+import { picture, tasks, trouble } from "../live/state.js";
+import { ApiError, taskPath } from "../live/api.js";
 import { formatRoute, TABS, type Tab } from "../model/route.js";
 import { statusOf } from "../model/task-list.js";
 import { showText } from "../model/visible.js";
@@ -42,11 +43,7 @@ const VIEWS: Readonly<Record<Tab, (part: TaskPart) => preact.JSX.Element | null>
 export function TaskPage({ task }: { readonly task: string }) {
   const { tab, query } = route.value;
   const { at, step } = query;
-  const past = useResource<TaskView>(at === undefined ? undefined : taskPath(task, `?at=${encodeURIComponent(at)}`));
-  const first = useResource<TaskView>(picture.value?.task === task ? undefined : taskPath(task));
-  const live = picture.value?.task === task ? picture.value.view : first.value;
-  const view = at === undefined ? live : (past.value ?? live);
-  const error = at === undefined ? (live === undefined ? first.error : undefined) : past.error;
+  const { view, error, events } = useView(task, at);
   if (error !== undefined) return <Unreadable task={task} error={error} />;
   if (view === undefined) return <Loading />;
   const Tabbed = VIEWS[tab];
@@ -59,7 +56,7 @@ export function TaskPage({ task }: { readonly task: string }) {
             {name}
           </a>
         ))}
-        <TimeSlider task={task} of={live?.as_of?.of} />
+        <TimeSlider of={events} />
       </nav>
       <div class={step === undefined ? "panes" : "panes with-step"}>
         <div class="pane">
@@ -71,14 +68,35 @@ export function TaskPage({ task }: { readonly task: string }) {
   );
 }
 
+interface ViewNow {
+  readonly view?: TaskView | undefined;
+  readonly error?: Error | undefined;
+  /** The number of the last event. */
+  readonly events?: number | undefined;
+}
+
+/** The task as it stands, or as it stood after an event; while another moment is read, the one before it stays. */
+function useView(task: string, at: string | undefined): ViewNow {
+  const past = useResource<TaskView>(at === undefined ? undefined : taskPath(task, `?at=${encodeURIComponent(at)}`));
+  const first = useResource<TaskView>(picture.value?.task === task ? undefined : taskPath(task));
+  const seen = useRef<TaskView | undefined>(undefined);
+  if (at === undefined || past.value !== undefined) seen.current = past.value;
+  const live = picture.value?.task === task ? picture.value.view : first.value;
+  if (at !== undefined)
+    return { view: seen.current ?? live, error: past.error, events: seen.current?.as_of?.of ?? live?.last_event };
+  const told = trouble.value?.task === task ? trouble.value.error : undefined;
+  const error = told === undefined ? undefined : new ApiError(told.code, told.message);
+  return { view: live, events: live?.last_event, error: error ?? (live === undefined ? first.error : undefined) };
+}
+
 /** The selection and the moment stay when the view changes. */
 function tabAddress(task: string, tab: Tab): string {
   const { at = "", step = "" } = route.value.query;
   return formatRoute({ place: "task", task, tab, query: { at, step } });
 }
 
-function versionOf({ last_event_at, steps_done, status, size }: TaskView): number {
-  return Date.parse(last_event_at ?? "") + (steps_done ?? 0) + size + status.length;
+function versionOf({ last_event, status, size }: TaskView): number {
+  return last_event + size + status.length;
 }
 
 function Head({ view }: { readonly view: TaskView }) {

@@ -1,19 +1,12 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import type { EventView } from "../../src/runtime/contract.js";
-import { taskPath } from "../live/api.js";
 import { route, setQuery } from "../live/navigation.js";
-import { useResource } from "../live/resource.js";
 
 const PAUSE_MS = 120;
 
-/** Turns the task back to how it stood after any event; at the end it is live again. `of`: number of the last event, where it is known. */
-export function TimeSlider({ task, of }: { readonly task: string; readonly of?: number | undefined }) {
+/** Turns the task back to how it stood after any event; at the end it is live again. `of`: number of the last event. */
+export function TimeSlider({ of: last }: { readonly of?: number | undefined }) {
   const { at } = route.value.query;
-  const events = useResource<readonly EventView[]>(
-    of === undefined && at !== undefined ? taskPath(task, "/events") : undefined,
-  );
-  const last = of ?? events.value?.at(-1)?.n;
   const wanted = useSignal<string | undefined>(undefined);
   useEffect(() => {
     if (wanted.value === undefined) return undefined;
@@ -25,7 +18,7 @@ export function TimeSlider({ task, of }: { readonly task: string; readonly of?: 
   }, [wanted.value]);
   if (at === undefined) {
     return (
-      <button type="button" class="quiet right" onClick={() => setQuery({ at: "1" })}>
+      <button type="button" class="quiet right" onClick={() => setQuery({ at: String(last ?? 1) })}>
         time slider
       </button>
     );
