@@ -28,6 +28,29 @@ export function formatMoney(dollars: number): string {
   return `$${dollars.toFixed(dollars >= 1 ? 2 : dollars >= 0.01 ? 3 : 5)}`;
 }
 
+/** Calls of models with what is known of them, of any view. */
+export interface Spent {
+  readonly calls: number;
+  readonly tokens: number;
+  readonly cost_usd: number;
+  /** Calls whose price is unknown: not in `cost_usd`. */
+  readonly unpriced_calls: number;
+  /** Calls of which nobody told the tokens: not in `tokens`. */
+  readonly uncounted_calls?: number;
+}
+
+/** What nobody knows is called unknown, never nothing. Shape: `$0.040`, `unknown`, `$0.040 + ?` where the price of some calls is unknown. */
+export function formatCost({ calls, cost_usd, unpriced_calls }: Spent): string {
+  if (calls > 0 && unpriced_calls >= calls && cost_usd === 0) return "unknown";
+  return `${formatMoney(cost_usd)}${unpriced_calls === 0 ? "" : " + ?"}`;
+}
+
+/** Shape: `480`, `unknown`, `480 + ?` where the tokens of some calls are unknown. */
+export function formatTokens({ calls, tokens, uncounted_calls: uncounted = 0 }: Spent): string {
+  if (calls > 0 && uncounted >= calls && tokens === 0) return "unknown";
+  return `${formatNumber(tokens)}${uncounted === 0 ? "" : " + ?"}`;
+}
+
 export function formatNumber(value: number): string {
   return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, "\u2009");
 }

@@ -1,5 +1,13 @@
 import type { CheckpointMetrics, Distribution } from "../../src/runtime/contract.js";
-import { formatCount, formatDuration, formatMoney, formatNumber, formatShare, formatSize } from "../model/figures.js";
+import {
+  formatCost,
+  formatCount,
+  formatDuration,
+  formatNumber,
+  formatShare,
+  formatSize,
+  formatTokens,
+} from "../model/figures.js";
 
 /** What a task or all of them used: calls and money, storage, and what checkpoints and recovery took. */
 export function Figures({ of }: { readonly of: CheckpointMetrics }) {
@@ -11,10 +19,10 @@ export function Figures({ of }: { readonly of: CheckpointMetrics }) {
       <dl class="tiles">
         <Tile
           name="Cost"
-          value={formatMoney(total.cost_usd)}
+          value={formatCost(total)}
           more={total.unpriced_calls > 0 ? `${formatCount(total.unpriced_calls, "call")} without a price` : ""}
         />
-        <Tile name="Model calls" value={formatNumber(total.calls)} more={`${formatNumber(total.tokens)} tokens`} />
+        <Tile name="Model calls" value={formatNumber(total.calls)} more={`${formatTokens(total)} tokens`} />
         <Tile name="Storage" value={formatSize(bytes)} more={`${formatSize(kinds.journal)} journal`} />
         <Tile
           name="Checkpoints"
@@ -57,12 +65,12 @@ export function Figures({ of }: { readonly of: CheckpointMetrics }) {
             </tr>
           </thead>
           <tbody>
-            {spent.by_day.map(({ day, calls, tokens, cost_usd }) => (
-              <tr key={day}>
-                <td>{day}</td>
-                <td class="number">{formatNumber(calls)}</td>
-                <td class="number">{formatNumber(tokens)}</td>
-                <td class="number">{formatMoney(cost_usd)}</td>
+            {spent.by_day.map((day) => (
+              <tr key={day.day}>
+                <td>{day.day}</td>
+                <td class="number">{formatNumber(day.calls)}</td>
+                <td class="number">{formatTokens(day)}</td>
+                <td class="number">{formatCost(day)}</td>
               </tr>
             ))}
           </tbody>

@@ -1,6 +1,14 @@
 import type { TaskView } from "../../src/runtime/contract.js";
 import { now } from "../live/state.js";
-import { formatAgo, formatCount, formatDuration, formatMoney, formatNumber, formatSize } from "../model/figures.js";
+import {
+  formatAgo,
+  formatCount,
+  formatDuration,
+  formatCost,
+  formatNumber,
+  formatSize,
+  formatTokens,
+} from "../model/figures.js";
 import { listFindings, type Phase } from "../model/story.js";
 import { formatRoute } from "../model/route.js";
 import { showText } from "../model/visible.js";
@@ -61,6 +69,8 @@ function Story({ view }: { readonly view: TaskView }) {
 
 function Totals({ view }: { readonly view: TaskView }) {
   const { metrics, steps, checkpoints, size, last_event_at } = view;
+  const { api_calls: calls, tokens_used: tokens } = metrics;
+  const spent = { ...metrics, calls, tokens };
   const failed = steps.filter(({ status }) => status === "failed").length;
   return (
     <dl class="tiles">
@@ -68,14 +78,10 @@ function Totals({ view }: { readonly view: TaskView }) {
       <Tile name="Worked" value={formatDuration(metrics.elapsed_time)} />
       <Tile
         name="Cost"
-        value={formatMoney(metrics.cost_usd)}
+        value={formatCost(spent)}
         more={metrics.unpriced_calls > 0 ? `${formatCount(metrics.unpriced_calls, "call")} without a price` : ""}
       />
-      <Tile
-        name="Tokens"
-        value={formatNumber(metrics.tokens_used)}
-        more={formatCount(metrics.api_calls, "model call")}
-      />
+      <Tile name="Tokens" value={formatTokens(spent)} more={formatCount(metrics.api_calls, "model call")} />
       <Tile name="Checkpoints" value={formatNumber(checkpoints)} more={formatSize(size)} />
       {last_event_at !== undefined && (
         <Tile name="Last event" value={formatAgo(Date.parse(last_event_at), now.value)} />

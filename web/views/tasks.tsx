@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { TaskSummaryView } from "../../src/runtime/contract.js";
 import { goTo, route, setQuery } from "../live/navigation.js";
 import { now, tasks } from "../live/state.js";
-import { formatAgo, formatMoney, formatNumber, formatSize } from "../model/figures.js";
+import { formatAgo, formatCost, formatSize, formatTokens } from "../model/figures.js";
 import { formatRoute } from "../model/route.js";
 import { countByStatus, selectTasks, statusOf, tellNow } from "../model/task-list.js";
 import { showText } from "../model/visible.js";
@@ -135,10 +135,10 @@ function Row({ task }: { readonly task: TaskSummaryView | undefined }) {
         {task.steps_done}
       </span>
       <span role="gridcell" class="number">
-        {spent !== undefined && formatNumber(spent.tokens)}
+        {spent !== undefined && formatTokens(spent)}
       </span>
       <span role="gridcell" class="number">
-        {spent !== undefined && `${formatMoney(spent.cost_usd)}${spent.unpriced_calls > 0 ? "+" : ""}`}
+        {spent !== undefined && formatCost(spent)}
       </span>
       <span role="gridcell" class="number muted">
         {formatSize(task.size)}

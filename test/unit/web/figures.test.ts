@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { formatAgo, formatDuration, formatMoney, formatNumber, formatSize } from "../../../web/model/figures.js";
+import {
+  formatAgo,
+  formatCost,
+  formatDuration,
+  formatMoney,
+  formatNumber,
+  formatSize,
+  formatTokens,
+} from "../../../web/model/figures.js";
 
 describe("figures", () => {
   it.each([
@@ -42,5 +50,18 @@ describe("figures", () => {
       "2 min ago",
       "in 1 h",
     ]);
+  });
+});
+
+describe("what was spent", () => {
+  const calls = { calls: 2, tokens: 0, cost_usd: 0, unpriced_calls: 0, uncounted_calls: 0 };
+
+  it.each([
+    [{ ...calls, calls: 0 }, "$0", "0"],
+    [{ ...calls, tokens: 480, cost_usd: 0.04 }, "$0.040", "480"],
+    [{ ...calls, unpriced_calls: 2, uncounted_calls: 2 }, "unknown", "unknown"],
+    [{ ...calls, tokens: 7, cost_usd: 0.04, unpriced_calls: 1, uncounted_calls: 1 }, "$0.040 + ?", "7 + ?"],
+  ])("of %j is told as known, in part, or unknown", (spent, cost, tokens) => {
+    expect([formatCost(spent), formatTokens(spent)]).toEqual([cost, tokens]);
   });
 });
