@@ -144,7 +144,7 @@ export const ERROR_TABLE = {
     "splashdown answer {task} {question} {answer}",
   ),
 
-  OWNER_ALIVE: passing(S.owned, "a living process owns the task", "splashdown events {task} --follow"),
+  OWNER_ALIVE: passing(S.owned, "a living process owns the task", "splashdown attach {task}"),
   OWNER_UNCLEAR: entry(
     S.owned,
     "it cannot be told whether the task's owner lives",

@@ -45,11 +45,10 @@ function createRun(context: ToolContext): Tool {
     name: "run_workflow",
     title: "Start a workflow",
     description:
-      "Starts a workflow as a task in the background and returns its name and id at once; the task goes on whatever " +
-      "becomes of this connection. Then call wait_for_task. Give `file` (a workflow below the server's folder) or " +
-      "`goal` (a model plans the phases). Calling again with the same arguments, or the same `key`, never starts a " +
-      "second task: it tells how the first one stands, and takes it up again if it crashed. To run the same thing " +
-      "again on purpose give another `key`.",
+      "Starts a workflow as a background task and returns its name and id at once; the task outlives this connection. " +
+      "Then call wait_for_task. Give `file` (a workflow below the server's folder) or `goal` (a model plans the phases). " +
+      "The same arguments, or the same `key`, never start a second task: the first one is told, and resumed if it " +
+      "crashed. An unfinished run of the same that others began is named; another `key` starts anew on purpose.",
     fields: {
       file: text("path of the workflow file, YAML or JSON, below the server's folder"),
       goal: text("instead of a file: what is wanted, in words", 20_000),
@@ -86,7 +85,8 @@ async function readStart(
     "run",
     ...(path === undefined ? [] : [path]),
     ...flags.map(([flag, value]) => `--${flag}=${value ?? ""}`),
-    `--task=${name}`,
+    // Named by its arguments alone, it is no twin of what somebody began in another way.
+    `--${task === undefined && key === undefined ? "sole-task" : "task"}=${name}`,
     "--inputs=-",
   ];
   return { name, words };

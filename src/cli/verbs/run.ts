@@ -50,6 +50,7 @@ interface RunFlags {
   readonly atlasMode?: "rules" | "model";
   readonly budgetUsd?: number;
   readonly task?: string;
+  readonly soleTask?: string;
   readonly input?: Record<string, string>;
   readonly inputs?: string;
   readonly new?: boolean;
@@ -102,6 +103,9 @@ export function registerRun(program: Command, deps: CliDeps): void {
     .option("--dry-run", "check the file, inputs and settings, print the plan, make nothing; a module is loaded for it")
     .option("--detach", "run in the background: print the task's name as soon as it has started, and leave")
     .addOption(new Option(CHILD_FLAG).hideHelp())
+    .addOption(
+      new Option("--sole-task <name>", "the same, unless an unfinished one stands under another name").hideHelp(),
+    )
     .option("--provider <name>", "model provider for steps that name none")
     .option("--model <name>", "model for steps that name none")
     .option(
@@ -147,6 +151,7 @@ async function runRun(
           inputs,
           inputTexts: flags.input,
           task: flags.task,
+          soleTask: flags.soleTask,
           fresh: flags.new,
           askedMsAgo: deps.uptimeMs?.(),
           breakAt: flags.breakAt,

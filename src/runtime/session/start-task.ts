@@ -157,7 +157,7 @@ export async function continueTask(services: Services, options: ContinueOptions)
     await runOn(services, options, taken);
     return taken;
   });
-  const how = by === "run" || by === "recover" ? "taken_up" : "resumed";
+  const how = restored.crashed && (by === "run" || by === "recover") ? "taken_up" : "resumed";
   return viewRun(services, {
     opened,
     state: restored.state,

@@ -72,6 +72,7 @@ export async function runWorkflow(own: Services, options: RunOptions): Promise<R
   await requireFunctions(services, workflow);
   return withExpiry(services, settings, () => {
     if (options.task !== undefined) return runNamed(services, options.task, prepared);
+    if (options.soleTask !== undefined) return runSole(services, options.soleTask, prepared);
     return options.fresh === true ? startNew(services, prepared) : runUnnamed(services, prepared);
   });
 }
@@ -99,6 +100,30 @@ async function runUnnamed(services: Services, prepared: Prepared): Promise<RunVi
   } finally {
     await leave();
   }
+}
+
+/** Under its own name as always; under another one it would be a twin. Errors: USAGE_INVALID, which names that one. */
+async function runSole(services: Services, name: string, prepared: Prepared): Promise<RunView> {
+  const named = { ...prepared, options: { ...prepared.options, task: name } };
+  if ((await services.store.task(name)) !== undefined) return runNamed(services, name, named);
+  const leave = await joinStartQueue(services, prepared, prepared.execution.signal);
+  try {
+    const { unfinished } = await findUnfinished(services, prepared, prepared.calledAtMs);
+    for (const { task } of unfinished) await task.close();
+    const other = unfinished.find(({ task }) => task.name !== name);
+    if (other !== undefined) throw twin(other.task.name);
+    return await runNamed(services, name, { ...named, onBegun: () => void leave() });
+  } finally {
+    await leave();
+  }
+}
+
+function twin(name: string): SplashdownError {
+  return new SplashdownError(
+    "USAGE_INVALID",
+    `task ${name} of this workflow and these inputs is unfinished, so nothing was started; go on with it by its name, or start another one on purpose under a name or key of its own`,
+    { details: { task: name, verb: "run" } },
+  );
 }
 
 async function runNamed(services: Services, name: string, prepared: Prepared): Promise<RunView> {

@@ -20,7 +20,7 @@ export interface RunView<Output = JsonValue> {
   readonly questions: readonly QuestionView[];
   readonly deliverables: readonly DeliverableView[];
   readonly folder: string;
-  /** `started`, `taken_up` (a crashed task went on), `resumed`, `finished_before` (nothing ran). */
+  /** `started`, `taken_up` (a crashed task went on by `run` or `recover`), `resumed`, `finished_before` (nothing ran). */
   readonly how: "started" | "taken_up" | "resumed" | "finished_before";
   readonly steps: { readonly done: number; readonly failed: number; readonly skipped: number; readonly open: number };
   /** Steps that failed and stand so, in their order; the last ones where they are many. Absent where none did. */

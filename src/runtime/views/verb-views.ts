@@ -28,6 +28,11 @@ export interface RunOptions<Given extends string | object = string | object> ext
   readonly inputs?: JsonObject;
   /** Command-line text, typed by the declared inputs. */
   readonly inputTexts?: Readonly<Record<string, string>>;
+  /**
+   * Name of the task, for a caller that names its tasks by what they are made of: where an unfinished one of the same workflow
+   * and inputs stands under another name, nothing is started, and USAGE_INVALID names it.
+   */
+  readonly soleTask?: string | undefined;
   /** Begin another task even where an unfinished one of the same workflow and inputs stands. */
   readonly fresh?: boolean;
   /** How long ago a person asked for it, in milliseconds: one of the same that was begun since then is this one. */

@@ -101,7 +101,7 @@ describe("run --task with a name that exists", () => {
       expect({ code, stdout }).toEqual({ code: 11, stdout: "" });
       expect(stderr).toMatch(
         new RegExp(
-          `^splashdown: task t is owned by process ${owner.pid} on \\S+ since [^ ;]+(; nothing was started[^\\n]*)? \\[OWNER_ALIVE\\]\n  → splashdown events t --follow\n$`,
+          `^splashdown: task t is owned by process ${owner.pid} on \\S+ since [^ ;]+(; nothing was started[^\\n]*)? \\[OWNER_ALIVE\\]\n  → splashdown attach t\n$`,
         ),
       );
     }
@@ -147,7 +147,7 @@ describe("run --task with a name that exists", () => {
     const answered = await place.run(["run", file, "--task", "t"]);
     expect([answered.code, answered.stdout.split("\n")[0]]).toEqual([
       0,
-      expect.stringMatching(/^done {2}t \(resumed after a crash\): 3 steps done in /),
+      expect.stringMatching(/^done {2}t \(resumed\): 3 steps done in /),
     ]);
     expect(place.ledger()).toEqual(["s1", "s2", "s2", "s3"]);
   });

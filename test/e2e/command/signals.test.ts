@@ -181,7 +181,7 @@ describe("a task ended by Ctrl+C", () => {
     release(place, "s2");
     const { code, stdout } = await place.run(["run", file]);
     expect(code).toBe(0);
-    expect(stdout).toContain("done  t (resumed after a crash)");
+    expect(stdout).toContain("done  t (resumed):");
     expect(place.ledger()).toEqual(["s1", "s2", "s2", "s3"]);
   });
 

@@ -56,7 +56,7 @@ describe("a waiting task whose functions are in a program", () => {
       const again = await open();
       expect(await again.run({ workflow: definePaying(ledger, { gate: true }), task: "letters" })).toMatchObject({
         status: "done",
-        how: "taken_up",
+        how: "resumed",
       });
       expect(ledger).toEqual(["draft", "mail"]);
     },

@@ -98,7 +98,7 @@ describe("a gate, unattended", () => {
       expect((await splashdown.recover()).tasks).toMatchObject([{ action: "left", why: "it waits for a person" }]);
       await splashdown.answer({ task: "t", answer: "approve" });
       if (verb === "run") {
-        expect(await splashdown.run({ workflow })).toMatchObject({ task: "t", how: "taken_up", exit_status: 0 });
+        expect(await splashdown.run({ workflow })).toMatchObject({ task: "t", how: "resumed", exit_status: 0 });
       } else {
         const { tasks } = await splashdown.recover();
         expect(tasks).toMatchObject([

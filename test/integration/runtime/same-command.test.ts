@@ -27,7 +27,7 @@ describe("the same run beside a task that waits", () => {
       expect(ledger).toEqual(["draft"]);
       expect(await splashdown.list()).toHaveLength(1);
       await splashdown.answer({ task: first.task, answer: "send" });
-      expect(await type(workflow)).toMatchObject({ task: first.task, how: "taken_up", status: "done" });
+      expect(await type(workflow)).toMatchObject({ task: first.task, how: "resumed", status: "done" });
       expect(ledger).toEqual(["draft", "mail"]);
     },
   );
@@ -36,7 +36,7 @@ describe("the same run beside a task that waits", () => {
     const { ledger, type } = await openTypist();
     const workflow = definePaying(ledger, { gate: true });
     await type(workflow);
-    expect(await type(workflow, { answers: { ok: "send" } })).toMatchObject({ status: "done", how: "taken_up" });
+    expect(await type(workflow, { answers: { ok: "send" } })).toMatchObject({ status: "done", how: "resumed" });
     expect(ledger).toEqual(["draft", "mail"]);
   });
 
@@ -97,7 +97,7 @@ describe("the same run beside a task that failed", () => {
     const { task } = await type(workflow);
     expect(await type(workflow)).toMatchObject({ task, status: "failed", exit_status: 4 });
     isBroken = false;
-    expect(await type(workflow)).toMatchObject({ task, status: "done", how: "taken_up" });
+    expect(await type(workflow)).toMatchObject({ task, status: "done", how: "resumed" });
     expect(said).toContainEqual(expect.stringContaining(`task ${task} failed before`));
     expect(ledger).toEqual(["draft", "mail"]);
     expect(await splashdown.list()).toHaveLength(1);
@@ -109,7 +109,7 @@ describe("the same run beside a task that failed", () => {
     const workflow = definePaying(ledger, { isBroken: () => isBroken });
     await type(workflow, { task: "t" });
     isBroken = false;
-    expect(await type(workflow, { task: "t" })).toMatchObject({ status: "done", how: "taken_up" });
+    expect(await type(workflow, { task: "t" })).toMatchObject({ status: "done", how: "resumed" });
     expect(await type(workflow, { task: "t" })).toMatchObject({ status: "done", how: "finished_before" });
     expect(ledger).toEqual(["draft", "mail"]);
   });

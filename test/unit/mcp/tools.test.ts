@@ -50,7 +50,7 @@ function runHere(splashdown: Splashdown, begun: string[][]): Background {
     start: async (words, input) => {
       begun.push([...words]);
       const [verb, file = ""] = words;
-      const task = words.find((word) => word.startsWith("--task="))?.slice("--task=".length) ?? words.at(-1) ?? "";
+      const task = words.find((word) => /^--(?:sole-)?task=/.test(word))?.replace(/^[^=]*=/, "") ?? words.at(-1) ?? "";
       try {
         const inputs = JSON.parse(input ?? "{}") as Record<string, never>;
         const view =

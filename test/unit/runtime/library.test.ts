@@ -221,7 +221,7 @@ describe("failures in a program", () => {
     const stopped = await splashdown.run({ workflow, task: "t", signal: controller.signal });
     expect(stopped).toMatchObject({ status: "stopped", exit_status: 130, resumable: true });
     isHeld = false;
-    expect(await splashdown.run({ workflow, task: "t" })).toMatchObject({ status: "done", how: "taken_up" });
+    expect(await splashdown.run({ workflow, task: "t" })).toMatchObject({ status: "done", how: "resumed" });
   });
 });
 
