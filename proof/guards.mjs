@@ -67,7 +67,11 @@ async function judgeOpen(open) {
   try {
     for (const site of open) {
       const files = orderTests(site, notes);
-      const caughtBy = await judges.judge(site.id, files);
+      const { caughtBy, isOver } = await judges.judge(site.id, files);
+      if (isOver === true) {
+        console.error(`?   ${site.id} took too long; it stays open`);
+        continue;
+      }
       const table = readTable();
       table.set(site.id, { caughtBy, reachedBy: files.length });
       writeTable(table, sites);

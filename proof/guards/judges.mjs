@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 /** Test files run together, quickest first: most guards are missed at once. */
 const TOGETHER = 6;
-/** A removed guard may leave a test waiting for ever, which counts as noticed. */
+/** A removed guard may make tests loop for ever, or the machine is busy: nobody can tell, and the site stays open. */
 const JUDGING_MS_MAX = 900_000;
 
 export class Judges {
@@ -18,16 +18,16 @@ export class Judges {
     writeFileSync(offFile, "");
   }
 
-  /** The test that fails without the guard; `undefined` when all of them pass. */
+  /** Shape: `caughtBy`, the test that fails without the guard, absent when all pass; `isOver` where that took too long. */
   async judge(id, files) {
-    if (files.length === 0) return undefined;
+    if (files.length === 0) return {};
     this.#child ??= await this.#start();
     const batches = [];
     for (let at = 0; at < files.length; at += TOGETHER) batches.push(files.slice(at, at + TOGETHER));
     const child = this.#child;
     child.send({ id, batches });
     const answer = await new Promise((resolve) => {
-      const timer = setTimeout(() => resolve({ caughtBy: "the run had to be ended" }), JUDGING_MS_MAX);
+      const timer = setTimeout(() => settle({ isOver: true }), JUDGING_MS_MAX);
       const settle = (found) => {
         clearTimeout(timer);
         child.removeAllListeners();
@@ -37,7 +37,7 @@ export class Judges {
       child.once("exit", () => settle({ caughtBy: "the run ended by itself" }));
     });
     if (answer.id === undefined) this.close();
-    return answer.caughtBy;
+    return answer;
   }
 
   close() {

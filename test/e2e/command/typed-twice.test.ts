@@ -152,7 +152,8 @@ describe.each(STORES)("run typed again without a terminal (%s)", (store) => {
     const file = steps(stranger, "external");
     const ends = await Promise.all([1, 2, 3].map(() => stranger.type(file)));
     expect(stranger.place.ledger()).toEqual(["a", "b"]);
-    expect(ends.map(({ code }) => code).sort()).toEqual([0, 11, 11]);
+    expect(ends.filter(({ code }) => code === 0)).toHaveLength(1);
+    expect(ends.filter(({ code }) => code === 11)).toHaveLength(2);
     expect(await stranger.tasks()).toHaveLength(1);
   });
 });
@@ -195,7 +196,7 @@ describe.each(STORES)("run_workflow called again over MCP (%s)", (store) => {
     const { place } = stranger;
     const file = steps(stranger, "external");
     const agents = [await openAgent(place), await openAgent(place)];
-    const call = (at: number) => agents[at % 2]?.call("run_workflow", { file });
+    const call = async (at: number): Promise<Told | undefined> => agents[at % 2]?.call("run_workflow", { file });
     const told = await Promise.all([0, 1, 2, 3, 4].map(call));
     const tasks = new Set(told.map((each) => each?.result["task"]));
     expect(tasks.size).toBe(1);

@@ -187,6 +187,17 @@ describe("the standalone checkpoint manager", () => {
     expect((await room.read()).records.filter((record) => record.decode().type === "pruned")).toHaveLength(2);
   });
 
+  it("deletes no file once another process has claimed the task", async () => {
+    const room = await createJournalRoom();
+    const { checkpoints } = await startProgram(room);
+    await checkpoints.createCheckpoint();
+    const files = await room.task.list("checkpoint_");
+    await room.task.claim();
+    expect(await codeOfAsync(() => checkpoints.delete("latest"))).toBe("OWNER_SUPERSEDED");
+    expect(files).toHaveLength(1);
+    expect(await room.task.list("checkpoint_")).toEqual(files);
+  });
+
   it("passes over a damaged latest file, and finds nothing in a new task", async () => {
     const room = await createJournalRoom();
     const { checkpoints } = await startProgram(room);

@@ -41,7 +41,7 @@ function defineOrder(calls: string[], isBroken: () => boolean) {
         function: async (context) => {
           const held = await context.step("hold", () => {
             calls.push(`hold ${context.idempotencyKey.length > 0}`);
-            return Number(context.inputs["amount"]) * 2;
+            return context.inputs["amount"] * 2;
           });
           context.channel.set("held", held);
           return { held };
