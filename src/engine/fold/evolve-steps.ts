@@ -333,16 +333,6 @@ function keepIn(set: Set<StepId>, id: StepId, belongs: boolean): void {
   else set.delete(id);
 }
 
-interface DefinitionJson extends JsonObject {
-  readonly name: string;
-  readonly path: string;
-}
-
-/** A spawned definition that stands in an event is JSON already; this only narrows it. */
-export function isDefinitionJson(value: unknown): value is DefinitionJson {
-  return isJsonObject(value) && typeof value["name"] === "string" && typeof value["path"] === "string";
-}
-
 /** Of several contents of one file the newest counts. */
 export function saveFiles(state: TaskState, files: readonly SavedFile[]): void {
   for (const file of files) state.deliverables.set(file.file, Object.freeze(file));

@@ -29,7 +29,7 @@ describe("members of a group whose names begin alike", () => {
 describe("a scope inside a phase", () => {
   it("[reliability E03] is not the phase: only the phase itself tells its number", () => {
     const inner = parallel("pair", [model("l"), model("r")]);
-    const flow = workflow(phases("main", [phase(1, "look", [inner as never])]));
+    const flow = workflow(phases("main", [phase(1, "look", [inner])]));
     const harness = new EngineHarness(flow, { perform: () => undefined });
     harness.start();
     expect(ownPhaseNumber(harness.state, "main/look")).toBe(1);
