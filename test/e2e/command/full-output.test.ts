@@ -18,7 +18,7 @@ const ASKING = `workflow: { name: asking }
 steps: [ { name: gate, type: human_gate, prompt: "go?", options: [{ label: Yes, value: yes, route: $end }] } ]
 `;
 
-/** A command line for each verb that says something; TASK ends well, GATE waits for an answer, ID is a checkpoint. */
+/** A command line for each verb that says something; `t` ends well, `gate` waits for an answer, ID is a checkpoint, FRESH a new folder. */
 const VERBS: readonly string[] = [
   "run flow.yaml --task t",
   "run flow.yaml --dry-run",
@@ -46,7 +46,15 @@ const VERBS: readonly string[] = [
   "metrics",
   "explain STORE_FULL",
   "checkpoints prune --dry-run",
+  "fork t --from ID",
+  "init FRESH",
+  "trust --list",
+  "guide gate hello",
+  "questions",
+  "store copy --from file:outputs --to file:FRESH",
 ];
+/** What these say of a task that nobody runs is an error: one document on stderr. */
+const REFUSED = ["pause gate", "stop gate", "checkpoint gate"];
 /** What they say is no document of ours: a script, help, a version. */
 const TEXTS = ["completion bash", "--help", "--version", "help run"];
 
@@ -61,16 +69,19 @@ beforeAll(async () => {
   id = /"checkpoint_id": "([^"]+)"/.exec(listed)?.[1] ?? "";
 });
 
-const wordsOf = (line: string): string[] => line.split(" ").map((word) => (word === "ID" ? id : word));
+let fresh = 0;
+const wordsOf = (line: string): string[] =>
+  line.split(" ").map((word) => (word === "ID" ? id : word.replace("FRESH", () => `fresh-${(fresh += 1)}`)));
 
-async function runInto(path: string, args: readonly string[]): Promise<{ code: unknown; said: string }> {
+async function runInto(path: string, args: readonly string[], input = ""): Promise<{ code: unknown; said: string }> {
   const full = openSync(path, "w");
   const child = spawn(process.execPath, [PROGRAM, ...args], {
     cwd: place.folder,
     env: { PATH: process.env["PATH"] ?? "", ...place.env },
-    stdio: ["ignore", full, "pipe"],
+    stdio: ["pipe", full, "pipe"],
   });
   closeSync(full);
+  child.stdin?.end(input);
   let said = "";
   child.stderr?.on("data", (chunk: Buffer) => (said += chunk.toString("utf8")));
   const [code] = (await once(child, "close")) as [unknown];
@@ -83,7 +94,10 @@ async function writeToFullDisk(line: string): Promise<typeof FAILED> {
   if (!existsSync("/dev/full")) return FAILED;
   const { code, said } = await runInto("/dev/full", wordsOf(line));
   // An answer that was given already fails with that.
-  return { isWell: code === 0, isTold: /the output could not be written|QUESTION_CLOSED/.test(said) };
+  return {
+    isWell: code === 0,
+    isTold: /the output could not be written|QUESTION_CLOSED/.test(said),
+  };
 }
 
 describe("what a verb says", () => {
@@ -103,6 +117,31 @@ describe("what a verb says", () => {
     expect(await writeToFullDisk(line)).toEqual(FAILED);
   });
 
+  it.each(REFUSED)("[public O kin] is one document of an error where nobody runs the task: %s", async (line) => {
+    const { code, stdout, stderr } = await place.run([...wordsOf(line), "--json"]);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(JSON.parse(stderr)).toMatchObject({
+      error: { code: "TASK_NOT_RUNNING" },
+    });
+  });
+
+  it("[public N kin] is no success where an answer of the MCP server cannot be written", async () => {
+    if (!existsSync("/dev/full")) return;
+    const params = {
+      protocolVersion: "2025-06-18",
+      capabilities: {},
+      clientInfo: { name: "x", version: "1" },
+    };
+    const asked = JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "initialize",
+      params,
+    });
+    const { code, said } = await runInto("/dev/full", ["mcp"], `${asked}\n`);
+    expect([code, said]).toEqual([1, expect.stringContaining("the output could not be written")]);
+  });
+
   it("[public O kin] has -0 as it is", async () => {
     expect((await place.run(["show", "t", "--json"])).stdout).toMatch(/"zero": -0\b/);
   });
@@ -110,7 +149,9 @@ describe("what a verb says", () => {
   it("[public O kin] is one document of an error, on stderr alone", async () => {
     const { code, stdout, stderr } = await place.run(["show", "nobody", "--json"]);
     expect([code, stdout]).toEqual([10, ""]);
-    expect(JSON.parse(stderr)).toMatchObject({ error: { code: "TASK_NOT_FOUND" } });
+    expect(JSON.parse(stderr)).toMatchObject({
+      error: { code: "TASK_NOT_FOUND" },
+    });
   });
 });
 
