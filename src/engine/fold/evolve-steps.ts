@@ -6,7 +6,6 @@
  * What it says meanwhile is folded in evolve-reports.ts.
  */
 import type { StepId } from "../../base/ids.js";
-import { isJsonObject, type JsonObject } from "../../base/json.js";
 import type { SavedFile } from "../model/value-ref.js";
 import type { EndOfWorkflow, EventOf, FailureDisposition, StepError } from "../model/events.js";
 import type { Question, QuestionKind } from "../model/question.js";
