@@ -124,6 +124,8 @@ function describeAdditions() {
 function describeTimes(given, page) {
   if (given.length === 0) return page.split("## Tests\n\n")[1]?.trimEnd().split("\n") ?? ["Not measured yet."];
   return [
+    "At the load that the machine had when it was measured.",
+    "",
     "| project | files | tests | seconds of the files, added |",
     "| --- | --- | --- | --- |",
     ...given.map((text) => {

@@ -3,24 +3,16 @@ import { findNameFault } from "../../base/portable-name.js";
 import type { JsonObject, JsonValue } from "../../base/json.js";
 import type { OutputField, Retry } from "../../schema/generated/workflow.js";
 import { RETRY } from "../model/defaults.js";
+import { parseDurationMs } from "../model/duration.js";
 import type { FaultList, FaultPath } from "../faults/fault.js";
 import type { RetryPolicy } from "../model/values.js";
-
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
 /** A part that is there only when its value is. */
 export function omitUndefined<K extends string, V>(key: K, value: V | undefined): { readonly [P in K]?: V } {
   return (value === undefined ? {} : { [key]: value }) as { readonly [P in K]?: V };
 }
 
-/** Milliseconds of a number of seconds or of `500ms`, `30s`, `5m`, `2h`; `undefined` when it is neither. */
-export function parseDurationMs(value: number | string): number | undefined {
-  const match = /^\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h)?\s*$/.exec(String(value));
-  if (match === null) return undefined;
-  return Math.round(Number(match[1]) * (UNITS[match[2] ?? "s"] ?? 1_000));
-}
-
-/** The same of a part that may be absent. */
+/** A duration in milliseconds, where it is written and is one. */
 export function optionalMs<K extends string>(
   key: K,
   value: number | string | undefined,

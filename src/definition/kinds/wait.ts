@@ -1,9 +1,9 @@
 /** A wait for a span of time, which goes on while nothing runs. */
 import type { Step } from "../../schema/generated/workflow.js";
-import { parseDurationMs as parseDuration } from "../model/duration.js";
+import { parseDurationMs } from "../model/duration.js";
 import type { WaitStep } from "../model/step.js";
 import { withoutUndefined, type FileKind, type Parts, type Unsigned } from "./kind.js";
-import { omitUndefined, parseDurationMs } from "./step-fields.js";
+import { omitUndefined } from "./step-fields.js";
 
 export const WAIT: FileKind<WaitStep> = {
   types: ["wait"],
@@ -15,7 +15,7 @@ export const WAIT: FileKind<WaitStep> = {
   build: buildWait,
   render: (node, render) =>
     withoutUndefined({
-      duration_ms: render.read(node.duration, { parse: parseDuration, what: "a duration" }),
+      duration_ms: render.read(node.duration, { parse: parseDurationMs, what: "a duration" }),
       reason: render.text(node.reason),
     }),
   computeDueAtMs: ({ duration_ms: durationMs }, { nowMs }) => nowMs + (typeof durationMs === "number" ? durationMs : 0),

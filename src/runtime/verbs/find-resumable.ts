@@ -8,7 +8,7 @@
 import { ERROR_TABLE, EXIT_STATUS, type ErrorCode } from "../../base/error-table.js";
 import { isErrorCode, messageOf, SplashdownError } from "../../base/errors.js";
 import { canonicalJson } from "../../base/json-encoding.js";
-import { parseDurationMs } from "../../definition/kinds/step-fields.js";
+import { parseDurationMs } from "../../definition/model/duration.js";
 import { hasTimeCome } from "../../engine/rules/steps/due.js";
 import type { TaskEntry, TaskState } from "../../engine/model/state.js";
 import { openQuestions } from "../../engine/rules/questions/questions.js";
