@@ -145,11 +145,7 @@ export const ERROR_TABLE = {
   ),
 
   OWNER_ALIVE: passing(S.owned, "a living process owns the task", "splashdown attach {task}"),
-  OWNER_UNCLEAR: entry(
-    S.owned,
-    "it cannot be told whether the task's owner lives",
-    "splashdown resume {task} --take-over",
-  ),
+  OWNER_UNCLEAR: entry(S.owned, "it is unclear whether the task's owner lives", "splashdown resume {task} --take-over"),
   OWNER_SUPERSEDED: entry(S.owned, "another process has claimed the task since", "splashdown show {task}"),
 
   KEY_MISSING: entry(
@@ -216,7 +212,7 @@ export const ERROR_TABLE = {
   IMPORT_UNFINISHED: entry(
     S.damaged,
     "the task was being imported or copied, and that was interrupted",
-    "import or copy it again: it begins anew by itself",
+    "import or copy it again: it starts again by itself",
   ),
   KEYRING_CORRUPT: entry(S.damaged, "a keyring file is damaged", "splashdown keys verify {task?}"),
   KEYRING_TAMPERED: entry(
@@ -322,8 +318,8 @@ export const ERROR_TABLE = {
   ),
   TASK_TWIN: entry(
     S.tampered,
-    "the task is in two places of this machine, and goes on in the other one alone",
-    "go on there, or remove it there; only where it is to live here from now on: splashdown resume {task} --here",
+    "the task is in two places of this machine, and is continued in the other one alone",
+    "continue there, or remove it there; only where it is to live here from now on: splashdown resume {task} --here",
   ),
   TASK_DISPLACED: entry(
     S.tampered,

@@ -30,7 +30,7 @@ import { registerWorkplace } from "./verbs/diagnostics.js";
 
 const GLOBAL_HELP = `
 Begin with:
-  splashdown run workflow.yaml         start a task; killed or crashed, the same command goes on
+  splashdown run workflow.yaml         start a task; killed or crashed, the same command continues
   splashdown list                      what runs, waits, crashed or is done
   splashdown show TASK                 one task in full, with the commands that answer its questions
   splashdown logs TASK --follow        what happens in it and what its steps print
@@ -104,7 +104,7 @@ export function createProgram(deps: CliDeps, version: string): Command {
 
 /** Titles of the help, each with its verbs in the order in which people come to need them. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
-  "Run and go on:": ["run", "resume", "recover", "fork"],
+  "Run and resume:": ["run", "resume", "recover", "fork"],
   "Look:": ["list", "show", "logs", "attach", "events", "metrics", "graph", "dashboard"],
   "Speak to a task:": ["questions", "answer", "guide", "checkpoint", "pause", "stop"],
   "The past:": ["checkpoints", "debug"],

@@ -75,7 +75,7 @@ function createAnswer(context: ToolContext): Tool {
     title: "Answer a question",
     description:
       "Answers a question of a task; the first answer counts, whoever gives it, and later ones are told who was first. " +
-      "A task that nobody runs goes on by itself. " +
+      "A task that nobody runs continues by itself. " +
       (context.mayAnswer
         ? "Ask the person you work for before you answer a gate."
         : "Not allowed on this server: it tells the command with which a person answers."),

@@ -136,9 +136,9 @@ function createWait(context: ToolContext): Tool {
 function createResume(context: ToolContext): Tool {
   return defineTool<{ readonly task: string; readonly checkpoint?: string }>({
     name: "resume_task",
-    title: "Go on with a task",
+    title: "Resume a task",
     description:
-      "Goes on in the background with a task that nobody runs: crashed, paused, stopped, failed, or answered. What is " +
+      "Resumes in the background a task that nobody runs: crashed, paused, stopped, failed, or answered. What is " +
       "done is not done again. It answers no question.",
     fields: {
       task: TASK,
@@ -170,7 +170,7 @@ async function requireKnownHere({ splashdown }: ToolContext, name: string): Prom
   if (summary?.new_here === undefined) return;
   const { settings } = await splashdown.config();
   if (settings.some(({ key, value }) => key === "recovery_config.new_here" && value === "resume")) return;
-  throw new SplashdownError("TASK_NEW_HERE", `task ${name}: this machine never ran it; only a person goes on with it`, {
+  throw new SplashdownError("TASK_NEW_HERE", `task ${name}: this machine never ran it; only a person may resume it`, {
     details: { task: name },
   });
 }
@@ -185,7 +185,7 @@ function createRequests(context: ToolContext): Tool[] {
       name: `${kind}_task`,
       title,
       description:
-        `Asks a running task to leave: it ${how}, saves a checkpoint and ends. Nothing is lost; resume_task goes on. ` +
+        `Asks a running task to leave: it ${how}, saves a checkpoint and ends. Nothing is lost; resume_task continues. ` +
         "wait_for_task tells when it has left.",
       fields: { task: TASK, note: text("why; kept with the checkpoint", 1_000) },
       required: ["task"],

@@ -49,7 +49,7 @@ type Sdk = typeof import("@modelcontextprotocol/server");
 
 const INSTRUCTIONS = `Splashdown runs workflows that survive crashes. run_workflow starts one in the background and returns its name at once;
 wait_for_task waits a little for it and is called again while it runs; task_result has what it brought, at any time. A task
-goes on when you are gone. Questions (list_questions) are for people unless answer_question says otherwise.`;
+continues when you are gone. Questions (list_questions) are for people unless answer_question says otherwise.`;
 
 /** Serves one client until it closes its end or the signal fires. The tasks go on. */
 export async function serveMcp(options: McpServerOptions): Promise<void> {

@@ -4,7 +4,7 @@ import type { TaskSummaryView } from "../runtime/contract.js";
 import type { ToolContext, ToolAnswer } from "./tool.js";
 
 /** Of a task that is not there yet. */
-export const STARTING = "it is being started: wait_for_task tells how it goes on";
+export const STARTING = "it is being started: wait_for_task tells how it continues";
 
 /** Shape: `undefined` of one that is being started. Errors: TASK_NOT_FOUND; why its start failed. */
 export async function readStatus(
@@ -29,7 +29,7 @@ export async function reportStatus(context: ToolContext, task: string): Promise<
   return { result: standing, next: describeNext(standing, context) };
 }
 
-const GO_ON = "nobody runs it: resume_task goes on where it stopped";
+const GO_ON = "nobody runs it: resume_task continues where it stopped";
 const ANSWERED = "it was answered and nobody runs it: resume_task";
 const GOES_ON: ReadonlySet<string> = new Set([GO_ON, ANSWERED]);
 const ENDED = "it has ended: task_result";

@@ -78,7 +78,7 @@ export async function requireOwnerGone(
     });
   }
   if (liveness.state === "unclear" && !takeOver && !hasNoRecords) {
-    const text = `it cannot be told whether ${describeOwner(liveness.owner)}, the last owner of task ${task.name}, still runs`;
+    const text = `it is unclear whether ${describeOwner(liveness.owner)}, the last owner of task ${task.name}, still runs`;
     throw new SplashdownError("OWNER_UNCLEAR", text, { details });
   }
   return liveness;

@@ -47,7 +47,7 @@ const CHOICES: Readonly<Record<TaskStatus, (task: ScannedTask, nowMs: number) =>
   crashed: (task) => (task.records === 0 ? { why: "it never started" } : "crashed"),
   paused: choosePaused,
   running: (task) => ({ why: `its owner, process ${task.owner?.pid ?? "?"}, is alive` }),
-  unclear: () => ({ why: "it cannot be told whether its owner lives" }),
+  unclear: () => ({ why: "it is unclear whether its owner lives" }),
   waiting: () => ({ why: "it waits for a person" }),
   damaged: chooseUnreadable,
   key_missing: chooseUnreadable,

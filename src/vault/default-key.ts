@@ -98,7 +98,7 @@ async function findObjection(options: DefaultKeyOptions, path: string): Promise<
     const [keys, store] = [await rankVolume(fileSystem, path), await rankVolume(fileSystem, storeFolder)];
     return keys < store ? "its file system is more volatile than the store's" : undefined;
   } catch (error) {
-    return `it cannot be told how lasting its file system is (${describeFailure(error)})`;
+    return `it is unclear how lasting its file system is (${describeFailure(error)})`;
   }
 }
 

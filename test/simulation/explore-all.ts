@@ -41,7 +41,7 @@ const LOST_SYNCS = "a sync fails, drops its data, then succeeds";
 /** By what befalls the disk; each entry by itself, in any order or process. */
 const JOBS = {
   [CRASHES]: (form: Form): Explorations => [
-    ...workloadJobs(["one step", "three steps", "superseded owner goes on"], form),
+    ...workloadJobs(["one step", "three steps", "superseded owner continues"], form),
     ...verbJobs((scenario) => exploreVerb(scenario, VERB_CRASHES[form])),
   ],
   [CRASHES_TWICE]: (form: Form): Explorations => [

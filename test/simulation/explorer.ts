@@ -37,7 +37,7 @@ export const WORKLOADS = {
   "one step": (protocol, settings) => exploreAlone("one step", 1, protocol, settings),
   "three steps": (protocol, settings) => exploreAlone("three steps", 3, protocol, settings),
   "recovery of a killed task": exploreRecovery,
-  "superseded owner goes on": exploreSuperseded,
+  "superseded owner continues": exploreSuperseded,
   "an operation fails, then a crash": exploreFaults,
   "a sync fails, killed, taken over": exploreLostSyncs,
 } satisfies Record<string, Workload>;
@@ -80,7 +80,7 @@ function killPoints({ operations, operationCount }: FaultyFileSystem): readonly 
 }
 
 async function exploreSuperseded(protocol: Protocol, settings: ExplorerSettings): Promise<Exploration> {
-  const sum = createSum("superseded owner goes on");
+  const sum = createSum("superseded owner continues");
   for (const [place, at] of [
     ["recorded", 1],
     ["recorded", 2],

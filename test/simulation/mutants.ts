@@ -74,8 +74,8 @@ export const MUTANTS: readonly Mutant[] = [
     deviations: { repeatsNothing: true },
   },
   { name: "act before the intent is durable", shownBy: "one step", deviations: { actsBeforeDurable: true } },
-  { name: "act without the look", shownBy: "superseded owner goes on", deviations: { actsWithoutLook: true } },
-  { name: "claim after reading", shownBy: "superseded owner goes on", deviations: { wrapTask: readBeforeClaim } },
+  { name: "act without the look", shownBy: "superseded owner continues", deviations: { actsWithoutLook: true } },
+  { name: "claim after reading", shownBy: "superseded owner continues", deviations: { wrapTask: readBeforeClaim } },
   {
     name: "the last batch of who came before is not repeated",
     shownBy: "a sync fails, killed, taken over",
@@ -83,7 +83,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "continue records that were not read",
-    shownBy: "superseded owner goes on",
+    shownBy: "superseded owner continues",
     deviations: { continuesUnread: true },
   },
 ];

@@ -33,7 +33,7 @@ export class KeyPlace {
       `workflow: {name: asking, entry_point: a}
 agents:
   - {name: a, type: set, value: 7, routes: [{to: gate}]}
-  - {name: gate, type: human_gate, prompt: go on?, options: [{label: Y, value: "yes", route: $end}]}
+  - {name: gate, type: human_gate, prompt: continue?, options: [{label: Y, value: "yes", route: $end}]}
 `,
     );
   }

@@ -45,7 +45,7 @@ export function drawFrames(frames: readonly Frame[], size: PictureSize): string 
     return `<g visibility="${isLast ? "visible" : "hidden"}">${animate}${drawLines(frame.lines.slice(-size.rows))}</g>`;
   });
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="A run is killed, and the same command goes on where it stopped">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="A run is killed, and the same command continues where it stopped">`,
     `<rect width="${width}" height="${height}" rx="8" fill="#0d1117"/>`,
     ...dots,
     `<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="14" fill="#c9d1d9">`,

@@ -93,7 +93,7 @@ export function gate(name: string, options: readonly Partial<GateOption>[], rest
     ...step,
     kind: "human_gate",
     name,
-    prompt: "Go on?",
+    prompt: "Continue?",
     options: options.map((option) => ({ value: "", label: option.value ?? "", multiline: false, ...option })),
     ...rest,
   };

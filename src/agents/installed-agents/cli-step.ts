@@ -43,7 +43,7 @@ export async function performCli(deps: PerformerDeps, work: StepWork, attempt: A
   const known = findSession(work, cli);
   const ended = await callAgent(deps, work, { ...attempt, session: known });
   if (ended !== "session lost") return ended;
-  const told = `the session ${known?.id ?? ""} of ${cli} is gone: it was told everything anew in another one`;
+  const told = `the session ${known?.id ?? ""} of ${cli} is gone: it was given everything again in another one`;
   deps.log.warn(`step ${work.step.path}: ${told}`);
   const outcome = await callAgent(deps, work, { ...attempt, session: undefined });
   assert(outcome !== "session lost", "a call that begins a session has none to lose");
@@ -120,7 +120,7 @@ function promptOf(work: StepWork, knowsBriefing: boolean): string {
 }
 
 const GO_ON =
-  "You were interrupted while you worked on the following. Look at what you have done already and go on from there; do not do it twice.";
+  "You were interrupted while you worked on the following. Look at what you have done already and continue from there; do not do it twice.";
 
 interface HearingOptions {
   readonly cli: string;

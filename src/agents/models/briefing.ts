@@ -44,7 +44,7 @@ function write(work: StepWork, fixed: readonly string[], { prompt, tokensMax }: 
 }
 
 const GOES_ON =
-  "Your last answer was judged. Go on in this conversation: what you were told before still counts, and this is what is new.";
+  "Your last answer was judged. Continue in this conversation: what you were told before still counts, and this is what is new.";
 
 /**
  * Writes what is new for a specialist that goes on in the conversation of its last iteration: what the others of the phase

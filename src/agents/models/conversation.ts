@@ -220,7 +220,7 @@ function textOf(say: JsonValue): string {
 }
 
 const CONTINUE =
-  "Your answer stopped before its end. Go on exactly where it stopped, in the middle of a word if need be: repeat nothing and add nothing before it.";
+  "Your answer stopped before its end. Continue exactly where it stopped, in the middle of a word if need be: repeat nothing and add nothing before it.";
 
 function repairText(fault: string, schema: JsonObject | undefined): string {
   const refusal = `That answer cannot be used: ${fault}.`;

@@ -117,7 +117,7 @@ function describeRefusals(feedback: JsonValue | undefined): readonly string[] {
 
 function describeRules({ phasesMax, specialistsMax }: PlannerRule, isLater: boolean): string {
   const answer = isLater
-    ? 'Answer with one JSON object: {"rationale": "…", "keep": true} to go on as planned, or {"rationale": "…", "phases": […]} with the phases that are to follow instead of the rest.'
+    ? 'Answer with one JSON object: {"rationale": "…", "keep": true} to continue as planned, or {"rationale": "…", "phases": […]} with the phases that are to follow instead of the rest.'
     : 'Answer with one JSON object: {"rationale": "…", "phases": […]}.';
   return `Phases are done in order. The specialists of a phase are language models that work side by side; one waits for others of its phase that it names in depends_on. Each gets the results of all earlier phases by itself. A phase may be judged by criteria; it is done again with the feedback until its score reaches "approve" (90 unless you say otherwise).
 ${answer} A phase: {"name": "short-name", "description": "…", "specialists": [{"name": "short-name", "prompt": "what to do, in full", "depends_on": [], "criticality": "critical | high | standard | low"}], "evaluate": {"criteria": "…", "approve": 90, "max_iterations": 3}, "confidence": 0.75}. description, depends_on, criticality, evaluate and confidence may be left out.

@@ -158,7 +158,7 @@ export class SdkModel implements Model {
       say: text,
       ...(calls.length === 0 ? {} : { calls, kept }),
       ...(isCut || raw.stop === PAUSED ? { cut: true } : {}),
-      factors: raw.stop === PAUSED ? ["the model paused its turn and was asked to go on"] : [],
+      factors: raw.stop === PAUSED ? ["the model paused its turn and was asked to continue"] : [],
       usage: this.#usageOf(model, heard),
     };
   }

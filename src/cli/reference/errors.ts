@@ -17,7 +17,7 @@ const STATUS_TEXT: Readonly<Record<keyof typeof EXIT_STATUS, string>> = {
   personNeeded: "a person is needed: a question, or paused by request",
   limit: "a limit is reached",
   unknown: "a step may or may not have acted, and a person has to say",
-  pausedUntil: "paused until a time; running again then goes on",
+  pausedUntil: "paused until a time; running again then continues",
   hangup: "ended by a hang-up, everything saved",
   interrupted: "ended by Ctrl+C, everything saved",
   terminated: "ended by a stop signal, everything saved",

@@ -37,7 +37,7 @@ export function formatCheckpoint(view: JsonObject, colours: Colours, write: Comm
     ...formatValues(view["values"]),
     ...section("figures", formatFigures(view)),
     "",
-    `${INDENT}go on from here: ${write("fork", [textOf(view["task"])], { "--from": textOf(view["seq"]) })}`,
+    `${INDENT}continue from here: ${write("fork", [textOf(view["task"])], { "--from": textOf(view["seq"]) })}`,
     `${INDENT}everything: ${write("checkpoints show", [reference], { "--json": true })}`,
   ].join("\n");
 }

@@ -22,7 +22,7 @@ const OPTIONAL: ReadonlySet<string> = new Set(["TOKENS", "COST"]);
 export function formatList(tasks: readonly TaskSummaryView[], frame: ListFrame): string {
   if (tasks.length === 0)
     return frame.isFiltered
-      ? "no task is so"
+      ? "no task matches"
       : `no tasks yet; start one with: ${frame.write("run", [{ blank: "FILE" }])}`;
   const rows = tasks.map((task) => rowOf(task, frame.nowMs));
   const columns = HEAD.map((_title, column) => column).filter(
@@ -85,7 +85,7 @@ function describeNeed(task: TaskSummaryView, { write, nowMs }: ListFrame): strin
   if (task.status === "waiting") return `answered; ${program || write("resume", [task.task])}`;
   if (program !== "" && task.resume_at === undefined) return program;
   if (task.resume_at === undefined) return "";
-  return `goes on ${formatUntil(task.resume_at, nowMs)}, at ${formatMoment(task.resume_at)}`;
+  return `continues ${formatUntil(task.resume_at, nowMs)}, at ${formatMoment(task.resume_at)}`;
 }
 
 /** Nobody need go on with it, or somebody does. */

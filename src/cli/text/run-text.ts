@@ -46,7 +46,7 @@ function formatNext({ next, resume_at: until }: RunView): string[] {
 
 /** A command, or what to do where none is enough. */
 export function formatGoingOn(next: string): string {
-  return next.startsWith("splashdown ") ? `go on with: ${next}` : `to go on, ${next}`;
+  return next.startsWith("splashdown ") ? `continue with: ${next}` : `to continue, ${next}`;
 }
 
 /** Each failed step with its error, unless the reason says it already, and below it what its program said. */

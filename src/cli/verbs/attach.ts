@@ -38,7 +38,7 @@ export function registerAttach(program: Command, deps: CliDeps): void {
         const watch = new Watch(splashdown, deps, before.task);
         if (before.status === "running") await watch.follow(all === true ? 1 : await countEvents(splashdown, before));
         if (deps.signal.aborted) {
-          deps.streams.error(`left ${before.task}; it goes on\n`);
+          deps.streams.error(`left ${before.task}; it keeps running\n`);
           return;
         }
         print(await splashdown.show(before.task), (view) => formatEnd(view, deps));

@@ -31,14 +31,14 @@ export function registerBundles(group: Command, deps: CliDeps): void {
       .argument("<task>", "task name, id or workflow name")
       .requiredOption("--to <file>", "the new file; nothing is written over")
       .option("--without-files", "leave out what programs wrote into the task's folder by themselves")
-      .option("--redacted", "a report for others instead: what happened, in the clear, without any text or value"),
+      .option("--redacted", "a report for others instead: what happened, unencrypted, without any text or value"),
   )
     .addHelpText("after", describeStatuses(STATUSES))
     .action((task: string, flags: ExportFlags, command: Command) =>
       withSplashdown({ command, deps }, async ({ splashdown, print }) => {
         const recipients = readSourceFlags(flags);
         if (flags.redacted === true && recipients.length > 0)
-          throw new SplashdownError("USAGE_INVALID", "a redacted report is in the clear: it takes no key");
+          throw new SplashdownError("USAGE_INVALID", "a redacted report is unencrypted: it takes no key");
         const { to: file, redacted = false, withoutFiles = false } = flags;
         print(await splashdown.checkpoints.export(task, { file, recipients, redacted, withoutFiles }), formatExport);
       }),
@@ -60,7 +60,7 @@ function formatExport(view: ExportView): string {
   const { task, file, size, records, opened_by: openedBy, next } = view;
   if (view.redacted === true)
     return cleanForTerminal(
-      `reported ${task}: ${records} events, ${formatSize(size)}, in the clear, to ${file}\nlook: ${next}`,
+      `reported ${task}: ${formatCount(records, "event")}, ${formatSize(size)}, unencrypted, to ${file}\nlook: ${next}`,
     );
   const files = [
     `  with ${formatCount(view.deliverables, "deliverable")} and ${formatCount(view.carried, "other file")} of its folder`,
@@ -82,11 +82,11 @@ function formatImport(view: ImportView): string {
   return cleanForTerminal(
     [
       `imported ${task}: ${formatCount(records, "record")}, ${formatCount(checkpoints, "checkpoint")}, as of ${exportedAt}`,
-      `  ${formatCount(deliverables, "file")} in ${folder}, written in the clear`,
+      `  ${formatCount(deliverables, "file")} in ${folder}, written unencrypted`,
       ...(programs.length === 0
         ? []
-        : [`  when it goes on, these would run:`, ...programs.map((each) => `    ${each}`)]),
-      `new here: nobody goes on with it until you resume it`,
+        : [`  when it is resumed, these would run:`, ...programs.map((each) => `    ${each}`)]),
+      `new here: nothing runs until you resume it`,
       `next: ${next}`,
     ].join("\n"),
   );

@@ -20,7 +20,7 @@ import type { CliDeps, GlobalOptions } from "../terminal/deps.js";
 const HELP = `
 The page shows what every task does, why and at what price, and lets you answer, pause, stop, guide, resume, go back and
 fork. The server listens on this machine alone; the address that is printed holds a token, without which nothing is served.
-Tasks go on when the dashboard ends.
+Tasks continue when the dashboard ends.
 
 Behind a reverse proxy that speaks TLS name the host that browsers see, and keep the token in a file of mode 0600:
   splashdown dashboard --port 4870 --allow splashdown.example.org --token-file ~/.splashdown-token
@@ -51,7 +51,7 @@ export function registerDashboard(program: Command, deps: CliDeps): void {
     .addHelpText(
       "after",
       describeStatuses([
-        [0, "the dashboard was ended; tasks go on"],
+        [0, "the dashboard was ended; tasks keep running"],
         [2, "a flag is not valid, or the port is taken"],
       ]),
     )
@@ -102,7 +102,7 @@ async function serve(flags: DashboardFlags, { splashdown, options, deps, log, pr
   });
   const url = `http://127.0.0.1:${running.port}/#token=${token}`;
   const note = await keepNote({ url, store, pid: process.pid });
-  print({ url, pid: process.pid }, () => `dashboard: ${url}\n  ends with Ctrl+C; tasks go on`);
+  print({ url, pid: process.pid }, () => `dashboard: ${url}\n  ends with Ctrl+C; tasks keep running`);
   if (flags.open === true) openBrowser(url);
   await whenAborted(deps.signal);
   await running.close();

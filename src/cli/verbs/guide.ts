@@ -91,5 +91,5 @@ async function readAll(source: AsyncIterable<unknown>, name: string): Promise<st
 function formatGuide(view: GuideView): string {
   const about = view.step === undefined ? "" : ` for ${cleanForTerminal(view.step)}`;
   if (view.taken) return `${view.task} was told${about}; what begins from now on takes it into account`;
-  return `kept for ${view.task}${about}, which takes it as soon as it goes on: ${view.command ?? ""}`;
+  return `kept for ${view.task}${about}, which takes it as soon as it is resumed: ${view.command ?? ""}`;
 }

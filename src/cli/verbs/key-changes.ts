@@ -55,7 +55,7 @@ export function registerKeyChanges(group: Command, deps: CliDeps): void {
     .action((...[name, task, flags, command]: [string, string | undefined, TargetFlags, Command]) =>
       act(command, (keys) => keys.remove(targetOf(task, flags), name)),
     );
-  addTarget(group.command("rotate").description("wrap the task's key anew for every configured source"))
+  addTarget(group.command("rotate").description("wrap the task's key again for every configured source"))
     .option(
       "--task-key",
       "make a new key for the task as well; new files are sealed with it, older ones stay as they are",

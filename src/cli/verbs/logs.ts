@@ -13,7 +13,10 @@ export function registerLogs(program: Command, deps: CliDeps): void {
     .description("what happened in a task and what its steps printed, in order, with local times")
     .argument("<task>", "task name, id or workflow name")
     .argument("[step]", "only this step, by name, path or identity")
-    .option("-f, --follow", "go on until the task ends or its process leaves; with --json one document per line")
+    .option(
+      "-f, --follow",
+      "keep following until the task ends or its process leaves; with --json one document per line",
+    )
     .addHelpText("after", describeStatuses(READING_STATUSES))
     .action(async (...given: [string, string | undefined, { follow?: boolean }, Command]) => {
       const [task, step, flags, command] = given;

@@ -17,7 +17,7 @@ In the settings of a client (Claude Desktop, Claude Code, Cursor, VS Code, …):
   {"mcpServers": {"splashdown": {"command": "splashdown", "args": ["mcp", "--root", "/path/of/your/project"]}}}
 
 The agent starts workflows below that folder, waits for them, reads their results, pauses, stops and resumes them, and
-sees what they ask. Every task runs in a process of its own and goes on when the agent, its client or this server is
+sees what they ask. Every task runs in a process of its own and continues when the agent, its client or this server is
 gone. A workflow's commands run with your rights, as they do with splashdown run.
 
 Nothing outside of that folder is read as a workflow, nested workflows and \`!file\` included. Files are YAML or JSON; modules
@@ -44,7 +44,7 @@ export function registerMcp(program: Command, deps: CliDeps): void {
     .addHelpText(
       "after",
       describeStatuses([
-        [0, "the client has left, or the server was asked to; tasks go on"],
+        [0, "the client has left, or the server was asked to; tasks keep running"],
         [2, "the folder is none, or a setting is not valid"],
       ]),
     )

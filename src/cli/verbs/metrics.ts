@@ -42,7 +42,7 @@ export function formatMetrics(view: MetricsReport): string {
     ["DAY", "CALLS", "TOKENS", "COST"],
     days.map((day) => [day.day, String(day.calls), formatTokensCell(day), formatMoneyCell(day)]),
   );
-  const passed = view.passed_over.map(({ task, why }) => `passed over ${task}: ${cleanForTerminal(why)}`);
+  const passed = view.passed_over.map(({ task, why }) => `skipped ${task}: ${cleanForTerminal(why)}`);
   return [formatTable(["METRIC", count], rows), ...(days.length === 0 ? [] : ["", byDay]), ...passed].join("\n");
 }
 

@@ -33,7 +33,7 @@ interface ResumeFlags {
 export function registerResume(program: Command, deps: CliDeps): void {
   program
     .command("resume")
-    .description("go on with a task where it stopped; prints the plan first")
+    .description("resume a task where it stopped; prints the plan first")
     .argument("[task]", "task name, id, or workflow name when only one task fits")
     .option("--checkpoint-id <id>", "go back to this checkpoint first, in the task that has it; nothing is deleted")
     .option("--from <checkpoint>", "go back to this checkpoint first: sequence, id, phaseN; nothing is deleted")
@@ -47,14 +47,14 @@ export function registerResume(program: Command, deps: CliDeps): void {
     .option("--on-unknown <what>", "ask, rerun, skip or fail steps of unknown outcome", parseOnUnknown)
     .option("--unknown <step=what>", "the same for one step: rerun, skip, fail or done:JSON (repeatable)", collectPairs)
     .option("--extend <limit=amount>", "add to a limit, e.g. max_iterations=20 (repeatable)", collectPairs)
-    .option("--accept-changes", "go on although the workflow file has changed")
-    .option("--accept-loss", "go on although records are damaged or the folder is older than it was")
-    .option("--take-over", "go on although it is unclear whether the owner lives")
+    .option("--accept-changes", "continue although the workflow file has changed")
+    .option("--accept-loss", "continue although records are damaged or the folder is older than it was")
+    .option("--take-over", "continue although it is unclear whether the owner lives")
     .option("--here", "the task lives in this place from now on: a copy of it, or one in another task's place")
     .option("--wait", "sleep through long waits too; without it those over a minute end with status 75")
     .option("--no-wait", "end with status 75 at every wait until a time")
     .option("--plan", "print the plan and run nothing")
-    .option("--detach", "go on in the background: print the task's name as soon as it has started, and leave")
+    .option("--detach", "continue in the background: print the task's name as soon as it has started, and leave")
     .addOption(new Option(CHILD_FLAG).hideHelp())
     .addHelpText("after", describeStatuses(RUN_STATUSES))
     .action((task: string | undefined, flags: ResumeFlags, command: Command) =>

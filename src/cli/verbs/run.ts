@@ -28,7 +28,7 @@ export const RUN_STATUSES: readonly (readonly [number, string])[] = [
   [20, "a person is needed (a question, or paused by request)"],
   [21, "a limit is reached"],
   [22, "the outcome of a step is unknown"],
-  [75, "paused until a time; running again then goes on by itself"],
+  [75, "paused until a time; running again then continues by itself"],
   [130, "ended by Ctrl+C, everything saved (129: hang-up, 143: stop)"],
 ];
 
@@ -71,7 +71,7 @@ export function registerRun(program: Command, deps: CliDeps): void {
   program
     .command("run")
     .description(
-      "run a workflow file or a goal; an unfinished task of the same file and inputs goes on, or tells what it waits for",
+      "run a workflow file or a goal; an unfinished task of the same file and inputs continues, or tells what it waits for",
     )
     .argument("[file]", "workflow: YAML, JSON, or a module that exports defineWorkflow(…)")
     .option(

@@ -40,6 +40,6 @@ function formatCopies({ tasks, from, to }: StoreCopyView): string {
       `${task}: ${formatCount(files, "file")}, ${formatSize(size)}, the same in both stores\n` +
       `  its deliverables ${copied === 0 ? "are" : `(${formatCount(copied, "file")}) were copied, they are`} in ${deliverables}\n  ${next}`,
   );
-  const last = `Go on with each task in one of the stores only; the other place would do its steps once more.`;
+  const last = `Continue with each task in one of the stores only; the other place would do its steps once more.`;
   return cleanForTerminal([`copied to ${to}`, ...lines, last].join("\n"));
 }

@@ -43,7 +43,7 @@ export function registerTasks(program: Command, deps: CliDeps): void {
     .command("events")
     .description("the events of a task, in order")
     .argument("<task>", "task name, id or workflow name")
-    .option("--follow", "go on until its owner leaves; with --json one document per line")
+    .option("--follow", "keep following until its owner leaves; with --json one document per line")
     .option("--from <n>", "first event number", (text) => parseEventNumber("--from", text))
     .addHelpText("after", describeStatuses(READING_STATUSES))
     .action(async (task: string, flags: { follow?: boolean; from?: number }, command: Command) => {

@@ -28,7 +28,7 @@ function buildGate(step: Step, { common, site }: Parts): Unsigned<GateStep> {
   const { faults } = site.context;
   if (options.length === 0) {
     const suggestion = site.isRouted
-      ? "add options: [{value: approve, label: go on, route: NEXT}]"
+      ? "add options: [{value: approve, label: continue, route: NEXT}]"
       : "add options: [approve, {value: reject, route: $end}]";
     faults.add({ code: "missing_key", path: site.at, message: `the gate ${common.name} has no options`, suggestion });
   }

@@ -36,7 +36,7 @@ const RULES: readonly NoteRule[] = [
   {
     key: "checkpoint_config.encryption",
     applies: (settings) => !settings.checkpoint_config.encryption,
-    text: "everything is written in the clear, and every file is marked so",
+    text: "everything is written unencrypted, and every file is marked so",
   },
   {
     key: "checkpoint_config.retention_days",
@@ -53,7 +53,7 @@ const RULES: readonly NoteRule[] = [
     key: "checkpoint_config.cleanup_interval_minutes",
     applies: () => true,
     isExplanation: true,
-    text: "snapshot files are counted after each new one and when a task goes on; this is how often else in a long run, and how often that looks for whole tasks that are over by retention_days and max_tasks",
+    text: "snapshot files are counted after each new one and when a task is resumed; this is how often else in a long run, and how often that looks for whole tasks that are over by retention_days and max_tasks",
   },
   {
     key: "checkpoint_config.automatic_triggers",

@@ -55,8 +55,8 @@ export function createWizard(items: readonly WizardItem[], allow: WizardMoves): 
 export function optionsOfWizard({ back, skip, skipAll, abort }: WizardMoves): readonly QuestionOption[] {
   return [
     { value: "answer", label: 'answers by id, e.g. {"q1": "yes"}', takesValue: true },
-    ...(skip ? [{ value: "skip", label: "go on without an answer to this one" }] : []),
-    ...(skipAll ? [{ value: "skip_all", label: "go on without answers to all that are left" }] : []),
+    ...(skip ? [{ value: "skip", label: "continue without an answer to this one" }] : []),
+    ...(skipAll ? [{ value: "skip_all", label: "continue without answers to all that are left" }] : []),
     ...(back ? [{ value: "back", label: "ask the one before again" }] : []),
     ...(abort ? [{ value: "abort", label: "leave without answers" }] : []),
   ];

@@ -1,7 +1,7 @@
 /**
  * One attempt of one step while it runs in this process: its signal, its time limits and the sink it reports through.
  *
- * X1: once an attempt is closed, or its step went on without it, whatever it reports is refused with CANCELLED. X2: what
+ * X1: once an attempt is closed, or its step continued without it, whatever it reports is refused with CANCELLED. X2: what
  * a sink method promises is durable, and the epoch was looked at, when the promise resolves; what was not recorded never
  * resolves.
  */
@@ -202,7 +202,7 @@ export class Attempt {
     this.#touch();
     this.#progress.flush();
     const recorded = await this.#deps.submit({ kind: "report", report: { ...report, ...this.#identity() } });
-    if (recorded.length === 0) throw this.#refusal("its step went on without it");
+    if (recorded.length === 0) throw this.#refusal("its step continued without it");
     if (ALLOWS.has(report.type)) this.#requireOpen();
   }
 

@@ -33,7 +33,7 @@ export async function askProbes(deps: ProbeDeps, input: ResumedInput): Promise<R
   const steps = listUnknown(deps.state, input);
   if (steps.length === 0) return input;
   const answers = await Promise.all(steps.map((step) => askProbe(deps, step)));
-  if (deps.signal.aborted) throw new SplashdownError("CANCELLED", "the task was left before it went on");
+  if (deps.signal.aborted) throw new SplashdownError("CANCELLED", "the task was left before it continued");
   return { ...input, probed: new Map([...input.probed, ...answers.filter((answer) => answer !== undefined)]) };
 }
 

@@ -33,7 +33,7 @@ export function createTaskClock({ clock, lastAtMs, log }: TaskClockParts): TaskC
   let toldMs = startMs - wallAtMs;
   if (toldMs >= JUMP_MS_MIN)
     log.warn(
-      `the last record of this task is ${formatSpan(toldMs)} ahead of the clock of this machine; its times go on from there`,
+      `the last record of this task is ${formatSpan(toldMs)} ahead of the clock of this machine; its times continue from there`,
     );
   const taskMs = (): number => startMs + Math.round(elapsedMs() - beganMs);
   const aheadMs = (): number => taskMs() - clock.nowMs();

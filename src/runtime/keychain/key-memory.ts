@@ -57,7 +57,7 @@ export class KeyMemory {
     if (standing === undefined || !this.#deps.isDurable) return;
     await raiseAnchor(this.#write(taskId, standing)).catch((error: unknown) => {
       if (!(error instanceof SplashdownError)) throw error;
-      this.#deps.log.warn(`${error.message}; that an older keyring was put back cannot be told from it`);
+      this.#deps.log.warn(`${error.message}; that an older keyring was put back goes unnoticed`);
     });
   }
 

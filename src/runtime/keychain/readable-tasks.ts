@@ -17,7 +17,7 @@ export async function* openReadable(from: { readonly store: Store; readonly log:
   for (const name of await store.tasks()) {
     const task = await store.task(name).catch((error: unknown) => {
       if (!(error instanceof SplashdownError) || error.code === "INTERNAL") throw error;
-      log.warn(`task ${name} was passed over: ${messageOf(error)}`);
+      log.warn(`task ${name} was skipped: ${messageOf(error)}`);
       return undefined;
     });
     if (task !== undefined) yield task;

@@ -32,7 +32,7 @@ export function parseMessage(body: JsonObject): MessageBody {
 function describeUnread({ kind, by }: JsonObject): string {
   const what = typeof kind === "string" ? `a message of the kind ${JSON.stringify(kind.slice(0, 40))}` : "a message";
   const who = typeof by === "string" ? ` by ${showControls(by)}` : "";
-  return `${what}${who} that this version of splashdown does not know; it changes nothing, and stays for one that does: update splashdown, and that takes it when it goes on with the task`;
+  return `${what}${who} that this version of splashdown does not know; it changes nothing, and stays for one that does: update splashdown, and that takes it when it resumes the task`;
 }
 
 function readKnown(body: JsonObject): ControlMessage | undefined {

@@ -87,7 +87,7 @@ export class ModelAccess {
   async #readSystemKey({ service, account }: SystemEntry): Promise<string> {
     const place = `${service}/${account}`;
     const refuse = (why: string, cause?: unknown): SplashdownError =>
-      new SplashdownError("MODEL_UNAVAILABLE", `the key of a provider is not to be had: ${why}`, {
+      new SplashdownError("MODEL_UNAVAILABLE", `the key of a provider is not available: ${why}`, {
         details: { entry: place },
         cause,
       });

@@ -82,7 +82,7 @@ export class AnswerCoordinator {
     for (const { by, answer, move } of await listOutdatedAnswers(control, question))
       if ((move ?? 1) === 1)
         control.log.warn(
-          `${by} answered ${question.id} with ${answer} as it was asked before; what is asked has changed since, so that does not count and it is asked anew`,
+          `${by} answered ${question.id} with ${answer} as it was asked before; what is asked has changed since, so that does not count and it is asked again`,
         );
   }
 

@@ -214,7 +214,7 @@ function nameTask(error: unknown, task: string): unknown {
 }
 
 function leftByAnother(task: string): SplashdownError {
-  return new SplashdownError("OWNER_SUPERSEDED", `another process went on with task ${task} meanwhile, and left it`, {
+  return new SplashdownError("OWNER_SUPERSEDED", `another process continued task ${task} meanwhile, and left it`, {
     details: { task },
   });
 }
@@ -315,7 +315,7 @@ export async function takeOver(services: Services, options: TakeOverOptions, pre
   await requireGone();
   if (!settings.recovery_config.fallback_to_previous) await requireNewestSnapshot(opened);
   const anchor = await readAnchor(services, vault.taskId);
-  if (anchor.state === "damaged") log.warn(`${anchor.problem}; a rolled-back folder cannot be told from it`);
+  if (anchor.state === "damaged") log.warn(`${anchor.problem}; a rolled-back folder goes unnoticed`);
   const restored = await restoreTask({
     ...waiting,
     vault,

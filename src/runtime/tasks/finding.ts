@@ -141,7 +141,7 @@ async function findIn(
   } catch (error) {
     if (isOneOfMany && isErrorCode(error, "CHECKPOINT_NOT_FOUND")) return undefined;
     if (!isOneOfMany || !(error instanceof SplashdownError)) throw error;
-    services.log.warn(`task ${task.name} was passed over: ${error.message}`);
+    services.log.warn(`task ${task.name} was skipped: ${error.message}`);
     return undefined;
   }
 }

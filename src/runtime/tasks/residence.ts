@@ -173,11 +173,11 @@ export function describeResidence(residence: Residence, { name }: Found): string
     case "moved":
       return undefined;
     case "new_here":
-      return `new here: this machine never ran it; to go on with it: ${resume}`;
+      return `new here: this machine never ran it; to continue it: ${resume}`;
     case "renamed":
-      return `it was ${residence.home.name} until now; to go on under the name ${name}: ${resume}`;
+      return `it was ${residence.home.name} until now; to continue under the name ${name}: ${resume}`;
     case "twin":
-      return `it is the same task as ${whereIs(residence.home)}, which goes on there alone`;
+      return `it is the same task as ${whereIs(residence.home)}, which is continued there alone`;
     case "exchanged":
       return `it lies in another task's place: its own is ${whereIs(residence.home)}`;
   }
@@ -275,7 +275,7 @@ export async function settleHome(services: Services, settling: Settling): Promis
   }
   const text = describeResidence(residence, task);
   if (residence.kind === "moved")
-    services.log.info(`task ${task.name} was in ${residence.home.store}; it goes on here`);
+    services.log.info(`task ${task.name} was in ${residence.home.store}; it is continued here`);
   else if (residence.kind !== "new_here" && text !== undefined) services.log.warn(`task ${task.name}: ${text}`);
 }
 

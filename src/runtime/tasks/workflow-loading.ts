@@ -222,7 +222,7 @@ export async function reloadWorkflow(services: Services, task: TaskEntry): Promi
   } catch (error) {
     if (!isErrorCode(error, "WORKFLOW_NOT_FOUND", "WORKFLOW_INVALID")) throw error;
     const notices = [
-      `the workflow file cannot be used as it is now (${messageOf(error).split("\n")[0] ?? ""}); the task goes on with the definition it was started with`,
+      `the workflow file cannot be used as it is now (${messageOf(error).split("\n")[0] ?? ""}); the task continues with the definition it was started with`,
     ];
     return { ...unchanged, notices };
   }

@@ -1,4 +1,5 @@
 /** `run --dry-run`: what a run would do, from the checked file, its inputs and today's settings. Nothing is made. */
+import { formatCount } from "../../base/plain-text.js";
 import type { JsonObject } from "../../base/json.js";
 import { omitUndefined } from "../../definition/kinds/step-fields.js";
 import { kindOf } from "../../definition/kinds/table.js";
@@ -86,7 +87,7 @@ function formatDryRun({ workflow, inputs, steps, goal, gates, limits }: Omit<Dry
       .map(([name, value]) => `${name} ${JSON.stringify(value)}`)
       .join(", ");
   return [
-    `${workflow}: ${steps.filter(({ when }) => when === undefined).length} steps would run, in this order where nothing chooses otherwise; nothing was made`,
+    `${workflow}: ${formatCount(steps.filter(({ when }) => when === undefined).length, "step")} would run, in this order unless a route chooses another; nothing was started`,
     ...(goal === undefined ? [] : formatGoal(goal)),
     ...steps.map((step, index) => `${String(index + 1).padStart(4)}  ${formatStep(step)}`),
     ...(Object.keys(inputs).length === 0 ? [] : [`inputs: ${shown(inputs)}`]),

@@ -169,7 +169,7 @@ function isAging({ status }: ScannedTask): boolean {
 async function openCandidate(services: Services, entry: ScannedTask, wanted: Wanted): Promise<Candidate | undefined> {
   const task = await openOther(services, entry.name);
   if (task === "unreadable")
-    services.log.warn(`task ${entry.name} cannot be read and is passed over: ${entry.problem?.message ?? ""}`);
+    services.log.warn(`task ${entry.name} cannot be read and is skipped: ${entry.problem?.message ?? ""}`);
   if (task === undefined || task === "unreadable") return undefined;
   const candidate = await judge(services, { entry, task, wanted });
   if (candidate === undefined) await task.close();
@@ -196,7 +196,7 @@ async function listPassedOver(
 function passOver({ log }: Services, { name }: ScannedTask): (error: unknown) => undefined {
   return (error) => {
     if (!(error instanceof SplashdownError) || error.code === "INTERNAL") throw error;
-    log.debug(`task ${name} cannot be read and is passed over: ${messageOf(error)}`);
+    log.debug(`task ${name} cannot be read and is skipped: ${messageOf(error)}`);
     return undefined;
   };
 }
@@ -230,7 +230,7 @@ function isUnusedFork({ task, epoch }: TaskState): boolean {
 async function isCopy(services: Services, { task, vault }: OpenedTask): Promise<boolean> {
   const residence = await judgeResidence(services, task, vault.taskId);
   if (residence.kind !== "twin" && residence.kind !== "exchanged") return false;
-  services.log.warn(`task ${task.name} is passed over: ${describeResidence(residence, task) ?? ""}`);
+  services.log.warn(`task ${task.name} is skipped: ${describeResidence(residence, task) ?? ""}`);
   return true;
 }
 
@@ -240,11 +240,11 @@ async function requireNotWanted(services: Services, { task, wanted }: Judged, er
   const isWanted = await isStartOf(services, task, wanted);
   if (isWanted === false) return;
   if (isWanted === undefined && !isKeyProblem(error.code)) {
-    services.log.warn(`task ${task.name} cannot be read and is passed over: ${messageOf(error)}`);
+    services.log.warn(`task ${task.name} cannot be read and is skipped: ${messageOf(error)}`);
     return;
   }
   const why = isWanted === true ? "it is an interrupted run of this workflow" : "it may be an interrupted run of this";
-  throw new SplashdownError(error.code, `${messageOf(error)}; ${why}, start afresh with --new`, {
+  throw new SplashdownError(error.code, `${messageOf(error)}; ${why}, start another with --new`, {
     details: error.details,
     cause: error,
   });

@@ -63,16 +63,16 @@ function requireText(given: string): string {
 
 function requireUnended(task: string, state: TaskState): void {
   if (state.task === undefined) {
-    const text = `task ${task} cannot be told anything: nothing has begun in it`;
+    const text = `task ${task} cannot be given guidance: nothing has begun in it`;
     throw new SplashdownError("TASK_NOT_RUNNING", text, { details: { task } });
   }
   const { status, resumable } = state.task;
   if (status !== "running" && !resumable) {
-    const text = `task ${task} cannot be told anything: it is ${status}, and nothing begins in it any more; a fork of it can`;
+    const text = `task ${task} cannot be given guidance: it is ${status}, and nothing begins in it any more; a fork of it can`;
     throw new SplashdownError("TASK_NOT_RUNNING", text, { details: { task } });
   }
   if (state.guidance.length < LIMITS.guidanceEntriesMax) return;
-  const text = `task ${task} was told ${state.guidance.length} times already, which is the limit`;
+  const text = `task ${task} was given guidance ${state.guidance.length} times already, which is the limit`;
   throw new SplashdownError("USAGE_INVALID", text, { details: { task, entriesMax: LIMITS.guidanceEntriesMax } });
 }
 

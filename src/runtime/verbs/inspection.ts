@@ -47,7 +47,7 @@ export async function listTaskCheckpoints(
     try {
       views.push(...(await viewOf(services, task)));
     } catch (error) {
-      services.log.warn(`task ${task.name} was passed over: ${messageOf(error)}`);
+      services.log.warn(`task ${task.name} was skipped: ${messageOf(error)}`);
     } finally {
       await task.close();
     }
@@ -185,7 +185,7 @@ async function locateFile(services: Services, file: string, within: string | und
   const names = within === undefined ? await services.store.tasks() : [await findName(services, within)];
   for (const name of names) {
     const task = await services.store.task(name).catch((error: unknown) => {
-      services.log.warn(`task ${name} was passed over: ${messageOf(error)}`);
+      services.log.warn(`task ${name} was skipped: ${messageOf(error)}`);
       return undefined;
     });
     const bytes = await task?.get(basename(file)).catch(() => undefined);

@@ -109,7 +109,7 @@ async function readCurrent(
 }
 
 function ofProgram(task: string): SplashdownError {
-  return new SplashdownError("USAGE_INVALID", `task ${task} is kept by a program, which goes on with it itself`, {
+  return new SplashdownError("USAGE_INVALID", `task ${task} is kept by a program, which resumes it itself`, {
     details: { task },
   });
 }
@@ -244,7 +244,7 @@ function computeRecoverStatus(tasks: readonly RecoveredTask[]): number {
 }
 
 function leftToPerson(task: string): RecoveredTask {
-  const why = `recovery_config.auto_recovery is off; go on with: ${writeCommand("resume", [task])}`;
+  const why = `recovery_config.auto_recovery is off; continue with: ${writeCommand("resume", [task])}`;
   return { task, action: "left", why };
 }
 
@@ -266,7 +266,7 @@ async function recoverOne(
     try {
       const current = await readCurrent(services, task);
       if (!(await shouldResume(current.opened, current.state, services.clock.nowMs())))
-        return { task: name, action: "left", why: "another process went on with it meanwhile, and left it" };
+        return { task: name, action: "left", why: "another process continued it meanwhile, and left it" };
       const reserve = await findReserve(services, {
         name,
         taskId: current.opened.vault.taskId,

@@ -155,7 +155,7 @@ async function runNamed(services: Services, name: string, prepared: Prepared): P
 function nameTaken(name: string): SplashdownError {
   return new SplashdownError(
     "USAGE_INVALID",
-    `there is a task ${name} already; start afresh under another name, or leave --task out`,
+    `there is a task ${name} already; choose another name, or leave --task out`,
     { details: { task: name, verb: "run" } },
   );
 }
@@ -166,7 +166,7 @@ function requireSame(state: TaskState, prepared: Prepared): void {
   const name = state.task?.name ?? "";
   throw new SplashdownError(
     "WORKFLOW_MISMATCH",
-    `task ${name} was started with ${difference}; go on with: ${writeCommand("resume", [name])}, or choose another --task`,
+    `task ${name} was started with ${difference}; continue with: ${writeCommand("resume", [name])}, or choose another --task`,
     {
       details: { task: name, file: prepared.workflow.file ?? "FILE", difference },
     },
@@ -181,14 +181,14 @@ async function ambiguous(candidates: readonly Candidate[], prepared: Prepared): 
   }
   return new SplashdownError(
     "TASK_AMBIGUOUS",
-    `${told.length} unfinished tasks of this workflow and these inputs fit: ${told.join(", ")}; go on with one: ${candidates.map(({ task }) => writeCommand("resume", [task.name])).join(", or ")}, or start afresh with --new`,
+    `${told.length} unfinished tasks of this workflow and these inputs fit: ${told.join(", ")}; continue one: ${candidates.map(({ task }) => writeCommand("resume", [task.name])).join(", or ")}, or start another with --new`,
     { details: { tasks: candidates.map(({ task }) => task.name), file: prepared.workflow.file ?? "FILE" } },
   );
 }
 
 function describePassedOver({ name, status, lastAtMs }: PassedOver, { settings }: Prepared): string {
   const within = settings.recovery_config.take_up_within;
-  return `task ${name} of this workflow and these inputs is ${status} since ${formatTime(lastAtMs)}, for longer than take_up_within (${within}): it is passed over and another one starts; to go on with it: ${writeCommand("resume", [name])}`;
+  return `task ${name} of this workflow and these inputs is ${status} since ${formatTime(lastAtMs)}, for longer than take_up_within (${within}): it is left alone and another one starts; to continue it: ${writeCommand("resume", [name])}`;
 }
 
 /** Goes on with an unfinished task, or tells how it stands. Errors: OWNER_ALIVE. */
@@ -268,7 +268,7 @@ async function tellLeft(services: Services, candidate: Candidate): Promise<RunVi
   const { name } = opened.task;
   const next = writeCommand("resume", [name]);
   const status = deriveStatus(state, (await opened.task.ownerState()).state);
-  const text = `task ${name} of this workflow and these inputs is ${status}, and recovery_config.auto_recovery is off; nothing ran. Go on with: ${next}, or start another with --new`;
+  const text = `task ${name} of this workflow and these inputs is ${status}, and recovery_config.auto_recovery is off; nothing ran. Continue with: ${next}, or start another with --new`;
   const view = await viewRun(services, { opened, state, how: "finished_before", notices: [text] });
   return {
     ...view,
@@ -300,22 +300,22 @@ function describeStanding(services: Services, state: TaskState, prepared: Prepar
 }
 
 function howToBegin({ options }: Prepared, before: string): string {
-  return `${before}. ${options.task === undefined ? "Start another with --new" : "Start afresh with another --task"}`;
+  return `${before}. ${options.task === undefined ? "Start another with --new" : "Choose another --task"}`;
 }
 
 function describeGoingOn({ task }: TaskState, name: string): string {
   if (task?.status === "failed")
     return `task ${name} failed before (${task.reason ?? ""}); what failed is tried again, what is done is kept`;
-  if (task?.status === "waiting") return `task ${name} was answered; it goes on where it stopped`;
-  if (task?.status === "paused") return `task ${name} was paused; it goes on where it stopped`;
-  return `task ${name} was interrupted; it goes on where it stopped`;
+  if (task?.status === "waiting") return `task ${name} was answered; it continues where it stopped`;
+  if (task?.status === "paused") return `task ${name} was paused; it continues where it stopped`;
+  return `task ${name} was interrupted; it continues where it stopped`;
 }
 
 function goOn(services: Services, candidate: Candidate, prepared: Prepared): Promise<RunView> {
   const { state, ...opened } = candidate;
   const { name } = opened.task;
   const afresh = prepared.options.task === undefined ? "--new" : "another --task";
-  services.log.info(`${describeGoingOn(state, name)} (start afresh with ${afresh})`);
+  services.log.info(`${describeGoingOn(state, name)} (start another with ${afresh})`);
   return continueTask(services, {
     ...prepared,
     opened,

@@ -121,7 +121,7 @@ const DESCRIBERS: Describers = {
   question_reminded: (event) => `nobody has answered ${nameQuestion(event.question)} yet`,
   channel_changed: (event) => `channel ${event.op} ${event.key}`,
   plan_settled: ({ path, phases, again }) =>
-    `${nameStep(path)}: ${again === true ? "is planned anew" : phases === undefined ? "the plan stays" : `${formatCount(phases.length, "phase")} planned`}`,
+    `${nameStep(path)}: ${again === true ? "is planned again" : phases === undefined ? "the plan stays" : `${formatCount(phases.length, "phase")} planned`}`,
   score_recorded: (event) => `${nameStep(event.path)} ${event.dimension}: ${event.score}`,
   evaluation_completed: (event) => `${nameStep(event.path)} scored ${event.score}: ${event.verdict}`,
   checkpoint_recorded: (event) => `checkpoint ${event.seq} (${event.trigger})`,

@@ -96,7 +96,7 @@ class SingleOpener {
     const { state, owner } = await this.#presenceIn(join(this.#parts.root, `opening-${number}`)).ownerState();
     if (state === "gone" || state === "none") return;
     const who = owner === undefined ? "another process" : `process ${owner.pid} on ${owner.host}`;
-    throw this.#refuse(state === "alive" ? who : `${who}, of which it cannot be told whether it lives,`);
+    throw this.#refuse(state === "alive" ? who : `${who}, of which it is unclear whether it lives,`);
   }
 
   #refuse(who: string): SplashdownError {

@@ -21,7 +21,7 @@ describe("run --dry-run", () => {
     const { stdout, code: exitCode } = await place.run(["run", file, "--dry-run", "--input", "topic=seas"]);
     expect(exitCode).toBe(0);
     expect(stdout.split("\n")).toEqual([
-      "plan: 2 steps would run, in this order where nothing chooses otherwise; nothing was made",
+      "plan: 2 steps would run, in this order unless a route chooses another; nothing was started",
       "   1  main/draft  model by openai small",
       "   2  main/send  command, effects: external, after draft",
       'inputs: topic "seas"',
@@ -61,7 +61,7 @@ describe("run --dry-run", () => {
       replan: false,
     });
     expect(view.text.split("\n")).toEqual([
-      "a-report-on-rockets: 2 steps would run, in this order where nothing chooses otherwise; nothing was made",
+      "a-report-on-rockets: 2 steps would run, in this order unless a route chooses another; nothing was started",
       "goal: A report on rockets",
       "  planned by ollama qwen: at most 6 phases and 16 specialists in all, by ollama qwen",
       "  a person agrees to the plan before it is followed; it stays to the end",

@@ -17,7 +17,7 @@ steps:
     prompt: "Publish?"
     depends_on: [before]
     ${rest}
-    options: [{value: approve, label: Go on}, {value: reject, label: No}]
+    options: [{value: approve, label: Continue}, {value: reject, label: No}]
   - ${mark("after", "effects: external, depends_on: [review]")}
 `;
 const HELD = `  - {name: slow, command: [sh, -c, "while [ -e hold-slow ]; do sleep 0.02; done"], effects: none}\n`;

@@ -40,7 +40,9 @@ describe("splashdown guide", () => {
       await running.done;
       place.write("more.md", "by Friday\n");
       const second = await place.run(["guide", "t", "--file", "more.md", "--step", "c", "--by", "bob"]);
-      expect(second.stdout).toBe("kept for t for main/c, which takes it as soon as it goes on: splashdown resume t\n");
+      expect(second.stdout).toBe(
+        "kept for t for main/c, which takes it as soon as it is resumed: splashdown resume t\n",
+      );
       const shown = (await place.run(["show", "t", "--json"])).json<TaskView>();
       expectView("show", shown);
       expect(shown.guidance.map(({ text, by, step, taken }) => [text, by, step, taken])).toEqual([

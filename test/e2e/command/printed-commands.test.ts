@@ -70,7 +70,7 @@ describe("the answer to a gate, as it is printed", () => {
       expect(run.code).toBe(20);
       const answered = await type(commandAfter(said(run), "answer with: "));
       expect(answered).toMatchObject({ code: 0, stderr: "" });
-      const ended = await type(commandAfter(said(answered), "go on with: "));
+      const ended = await type(commandAfter(said(answered), "continue with: "));
       expect(ended.code).toBe(0);
       const shown = (await type("splashdown show --json -- -t")).json<TaskView>();
       expect(shown).toMatchObject({ status: "done", output: { chosen: value } });
@@ -102,7 +102,7 @@ describe("what other questions print", () => {
     const run = await type("splashdown run w.json --task t");
     expect(run.code).toBe(21);
     const answered = await type(commandAfter(said(run), "answer with: "));
-    expect((await type(commandAfter(said(answered), "go on with: "))).code).toBe(0);
+    expect((await type(commandAfter(said(answered), "continue with: "))).code).toBe(0);
   });
 
   it("[kinds F5 kin] a wizard's choice is taken, and a blank is not taken for an answer at any door", async () => {
@@ -174,7 +174,7 @@ describe("what reading verbs print", () => {
     const checkpoint = await type("splashdown checkpoints show --task=-t latest");
     const shown = said(checkpoint.code === 0 ? checkpoint : await type("splashdown checkpoints show -- -t:latest"));
     expect((await type(commandAfter(shown, "everything: "))).code).toBe(0);
-    const forked = await type(commandAfter(shown, "go on from here: "));
+    const forked = await type(commandAfter(shown, "continue from here: "));
     expect(forked, said(forked)).toMatchObject({ code: 0 });
 
     const listed = await type("splashdown show -- -t");

@@ -133,7 +133,7 @@ describe("requests to a running task", () => {
     const { code, stdout } = await running.done;
     expect(code).toBe(20);
     expect(stdout).toContain("paused  t: paused by tester: lunch\n");
-    expect(stdout).toContain("go on with: splashdown resume t\n");
+    expect(stdout).toContain("continue with: splashdown resume t\n");
     expect(place.ledger()).toEqual(["s1", "s2"]);
     expect((await place.run(["resume", "t"])).code).toBe(0);
     expect(place.ledger()).toEqual(STEPS);

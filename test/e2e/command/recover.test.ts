@@ -88,7 +88,7 @@ describe("recover", () => {
     place.write("splashdown.config.yaml", "recovery_config: {auto_recovery: false}\n");
     const { view } = await recover(place);
     expect(view.tasks).toMatchObject([
-      { action: "left", why: "recovery_config.auto_recovery is off; go on with: splashdown resume t" },
+      { action: "left", why: "recovery_config.auto_recovery is off; continue with: splashdown resume t" },
     ]);
     expect(place.ledger()).toEqual(["s1", "s2"]);
   });

@@ -86,7 +86,7 @@ describe("resume with a changed definition", () => {
     expect(place.ledger()).toEqual(["s1", "s2"]);
     const told = await place.run(["resume", "t"]);
     expect(told.stderr).toContain("changed in the definition (");
-    expect(told.stdout).toContain("go on with: splashdown resume t --accept-changes\n");
+    expect(told.stdout).toContain("continue with: splashdown resume t --accept-changes\n");
   });
 
   it("goes on by the new one with --accept-changes and keeps what is done", async () => {
@@ -106,7 +106,7 @@ describe("resume with a changed definition", () => {
     place.write(file, "workflow: [\n");
     const { code, stdout } = await place.run(["resume", "t"]);
     expect(code).toBe(0);
-    expect(stdout).toContain("the task goes on with the definition it was started with");
+    expect(stdout).toContain("the task continues with the definition it was started with");
   });
 });
 

@@ -47,7 +47,7 @@ describe("run", () => {
     const { code, stdout } = await place.run(["run", file, "--task", "t"]);
     expect(code).toBe(4);
     expect(stdout).toContain("failed  t: s2 failed: sh exited with 3");
-    expect(stdout).toContain("go on with: splashdown resume t\n");
+    expect(stdout).toContain("continue with: splashdown resume t\n");
   });
 
   it("FAULTS 34: takes up the one crashed task of the same file and inputs, loudly, and of no other inputs", async () => {
@@ -60,7 +60,9 @@ describe("run", () => {
 
     const taken = await place.run(["run", file, "--input", "n=1"]);
     expect(taken.code).toBe(0);
-    expect(taken.stderr).toContain("task old was interrupted; it goes on where it stopped (start afresh with --new)");
+    expect(taken.stderr).toContain(
+      "task old was interrupted; it continues where it stopped (start another with --new)",
+    );
     expect(taken.stdout).toContain("done  old (resumed after a crash)");
     expect(place.ledger()).toEqual(["s1", "s2", "s1", "s2", "s3", "s2", "s3"]);
   });
@@ -142,7 +144,7 @@ describe("run --task with a name that exists", () => {
     const waiting = await place.run(["run", file, "--task", "t"]);
     expect(waiting.code).toBe(22);
     expect(waiting.stdout).toContain("answer with: splashdown answer t rerun\n");
-    expect(waiting.stdout).not.toContain("go on with: ");
+    expect(waiting.stdout).not.toContain("continue with: ");
     await place.run(["answer", "t", "rerun"]);
     const answered = await place.run(["run", file, "--task", "t"]);
     expect([answered.code, answered.stdout.split("\n")[0]]).toEqual([
@@ -158,12 +160,12 @@ describe("run --task with a name that exists", () => {
     await place.run(["run", file, "--task", "t"]);
     const inputs = await place.run(["run", file, "--task", "t", "--input", "n=3"]);
     expect(inputs.code).toBe(2);
-    expect(inputs.stderr).toContain("task t was started with other inputs; go on with: splashdown resume t");
+    expect(inputs.stderr).toContain("task t was started with other inputs; continue with: splashdown resume t");
     writeHeldSteps(place, ["s1", "s2", "s3", "s4"]);
     const definition = await place.run(["run", file, "--task", "t"]);
     expect(definition.code).toBe(2);
     expect(definition.stderr).toContain(
-      "task t was started with another definition; go on with: splashdown resume t, or choose another --task [WORKFLOW_MISMATCH]",
+      "task t was started with another definition; continue with: splashdown resume t, or choose another --task [WORKFLOW_MISMATCH]",
     );
   });
 

@@ -60,7 +60,7 @@ describe("FAULTS 30: a signal to a run with a model call, a script with a grandc
     expect(stderr).toContain(`${signal}: saving and leaving; once more to leave now\n`);
     expect(stderr).not.toContain("warning");
     expect(stdout).toContain(`stopped  t: ended by ${signal}\n`);
-    expect(stdout).toContain("go on with: splashdown resume t\n");
+    expect(stdout).toContain("continue with: splashdown resume t\n");
     await expectNothingRuns(place);
     const view = (await place.run(["show", "t", "--json"])).json<TaskView>();
     expect(view.status).toBe("stopped");

@@ -19,7 +19,7 @@ agents:
     prompt: "Publish [/b] it?"
     ${rest}
     options:
-      - {label: Go on, value: approve, route: after}
+      - {label: Continue, value: approve, route: after}
       - {label: Change it, value: change, route: change, prompt_for: wish}
       - {label: No, value: reject, route: $end}
   - ${mark("after", ", routes: [{to: $end}]")}

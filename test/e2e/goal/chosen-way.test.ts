@@ -65,7 +65,7 @@ describe("a model that chooses after a failure, over the wire", () => {
     expect(types.slice(0, 2)).toEqual(["restart_specialist", "go_on_without"]);
     expect(decisions[1]).toMatchObject({
       agent: "atlas",
-      description: "phase look goes on without a",
+      description: "phase look continues without a",
       rationale: expect.stringContaining("chosen by a model: seen so") as string,
       alternatives_considered: ["roll_back", "give_up"],
     });

@@ -168,7 +168,7 @@ describe("run --goal", () => {
     expect(asked.code).toBe(20);
     expect(asked.stdout).toContain("the plan has 2 phases: research (prices, makers); write (author)");
     expect((await place.run(["answer", "g", "plan:main/$plan@1.1:1", "revise", "only write it"])).code).toBe(0);
-    expect((await place.run(["resume", "g"])).stdout).toContain("the plan has 1 phases: write (author)");
+    expect((await place.run(["resume", "g"])).stdout).toContain("the plan has 1 phase: write (author)");
     expect((await place.run(["answer", "g", "follow"])).code).toBe(0);
     expect((await place.run(["resume", "g"])).code).toBe(0);
     expect((await place.run(["show", "g"])).stdout).not.toContain("main/research");

@@ -116,7 +116,7 @@ describe("what a task leaves behind when its owner has left", () => {
   const ENDS = {
     done: one("type: script, command: 'true'"),
     failed: one("type: script, command: ./is-not-there"),
-    waiting: one("type: human_gate, prompt: Go on?, options: [{value: yes, route: $end}]").replace(
+    waiting: one("type: human_gate, prompt: Continue?, options: [{value: yes, route: $end}]").replace(
       ", routes: [{to: $end}]",
       "",
     ),

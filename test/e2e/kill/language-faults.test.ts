@@ -312,7 +312,7 @@ describe("FAULTS 29: a workflow three levels down", () => {
   const nest = (file: string) => `${head("middle", "sub")}agents: [{name: sub, type: workflow, workflow: ${file}}]\n`;
   const innermost = `${head("innermost", "c1")}agents:
   - ${step("c1", "c1", to("ask"))}
-  - {name: ask, type: human_gate, prompt: "Go on?", options: [{label: Y, value: "yes", route: c2}]}
+  - {name: ask, type: human_gate, prompt: "Continue?", options: [{label: Y, value: "yes", route: c2}]}
   - ${step("c2", "c2", to("c3"))}
   - ${step("c3", "c3")}
 output: {said: "{{ ask.output.selected }}"}

@@ -72,7 +72,7 @@ describe("FAULTS 38: a workflow that takes longer than any call", () => {
     await agent.call("stop_task", { task, note: "enough" });
     const stopped = await agent.wait(task);
     expect(stopped.result).toMatchObject({ status: "stopped", steps_done: 1 });
-    expect(stopped.next).toBe("nobody runs it: resume_task goes on where it stopped");
+    expect(stopped.next).toBe("nobody runs it: resume_task continues where it stopped");
     expect((await agent.call("list_checkpoints", { task, limit: 1 })).result).toMatchObject([
       { status: "paused", file: expect.stringMatching(/^checkpoint_/) },
     ]);

@@ -15,7 +15,7 @@ const gate = (name: string, needs: string) => `
     type: human_gate
     prompt: "${name}?"
     depends_on: [${needs}]
-    options: [{value: approve, label: Go on}, {value: reject, label: No}]
+    options: [{value: approve, label: Continue}, {value: reject, label: No}]
 `;
 
 /** Step, gate, step, gate, step; beside them one that is held, so that the owner lives as long as the test wants. */

@@ -48,7 +48,7 @@ async function goOn(place: StorePlace, begun: readonly string[]): Promise<void> 
 export const DISK_STORIES: readonly Story[] = [
   {
     title:
-      "FAULTS 10: a disk that fills up stops the run by name, nothing is lost, and the run goes on when there is room",
+      "FAULTS 10: a disk that fills up stops the run by name, nothing is lost, and the run continues when there is room",
     needsDisk: "store",
     tell: async (place) => {
       const begun = await fill(place, /STORE_FULL/);

@@ -46,7 +46,7 @@ function giving(place: CommandPlace, command: readonly string[], more = ""): str
 
 export const FAULT_STORIES: readonly Story[] = [
   {
-    title: "FAULTS 6: of several that answer at once one wins, of several that resume one goes on",
+    title: "FAULTS 6: of several that answer at once one wins, of several that resume one continues",
     tell: async (place, { isShared }) => {
       await crashAt(place, "s2", ["run", writeHeldSteps(place, STEPS), "--task", "t"]);
       expect((await place.run(["resume", "t"])).code).toBe(22);

@@ -117,7 +117,7 @@ export const TASK_STORIES: readonly Story[] = [
     },
   },
   {
-    title: "a failed task goes on where it failed, and `recover` says why it leaves it",
+    title: "a failed task continues where it failed, and `recover` says why it leaves it",
     tell: async (place) => {
       spoil(place, "s2");
       const file = writeHeldSteps(place, STEPS, { effects: "none" });

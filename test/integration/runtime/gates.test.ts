@@ -16,7 +16,7 @@ ${mark("draft", "[{to: review}]")}  - name: review
     prompt: "Publish?"
     DEFAULT
     options:
-      - {label: Go on, value: approve, route: publish}
+      - {label: Continue, value: approve, route: publish}
       - {label: Again, value: revise, route: draft, prompt_for: feedback}
       - {label: No, value: reject, route: $end}
 ${mark("publish", "[{to: $end}]")}output: {chosen: "{{ review.output.selected }}", said: "{{ review.output.additional_input }}"}
@@ -73,7 +73,7 @@ describe("a gate, unattended", () => {
         id: "gate:main/review@1.1:1",
         kind: "gate",
         options: [
-          { value: "approve", label: "Go on", takes_value: false },
+          { value: "approve", label: "Continue", takes_value: false },
           { value: "revise", label: "Again", takes_value: false, prompt_for: "feedback" },
           { value: "reject", label: "No", takes_value: false },
         ],

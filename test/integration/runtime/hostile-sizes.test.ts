@@ -16,7 +16,7 @@ agents:
   - name: review
     type: human_gate
     prompt: "Publish?"
-    options: [{label: Go on, value: approve, route: $end}]
+    options: [{label: Continue, value: approve, route: $end}]
 output: {chosen: "{{ review.output.selected }}"}
 `;
 const OTHER = `workflow: {name: other, entry_point: a}

@@ -42,7 +42,7 @@ const ROWS: readonly Row[] = [
     told: "fine and whole",
     tokens: 10,
     requests: 2,
-    asked: "Go on exactly where it stopped",
+    asked: "Continue exactly where it stopped",
   },
   {
     name: "[public D kin] the limit of tokens, each time",

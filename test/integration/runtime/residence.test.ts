@@ -16,7 +16,7 @@ const PAY = {
     {
       name: "ask",
       type: "human_gate",
-      prompt: "go on?",
+      prompt: "continue?",
       options: [{ label: "yes", value: "yes" }],
       depends_on: ["p1"],
     },

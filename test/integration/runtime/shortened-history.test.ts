@@ -10,7 +10,7 @@ import { openPlace, type CommandPlace } from "../../support/command-place.js";
 const gate = (name: string, to: string) => `  - name: ${name}
     type: human_gate
     prompt: "Pass ${name}?"
-    options: [{label: Go on, value: approve, route: ${to}}]
+    options: [{label: Continue, value: approve, route: ${to}}]
 `;
 const GATES = `workflow: {name: gates, entry_point: g1}
 agents:

@@ -146,7 +146,7 @@ export const KEY_SCENARIOS: readonly Scenario[] = [
     picture: pictureOfTasks,
   },
   {
-    name: "keys remove, and the task goes on",
+    name: "keys remove, and the task continues",
     workflow: limited,
     variables: { SPLASHDOWN_KEY: KEY, [OTHER]: Buffer.alloc(32, 9).toString("base64") },
     prepare: async (place) => {

@@ -123,7 +123,7 @@ async function liveAgain(
   { first, k, start }: { readonly first: VerbLife; readonly k: number; readonly start: DiskModel },
 ): Promise<VerbLife> {
   const disk = new FaultyFileSystem({ disk: start });
-  const place = await openPlaceOn(scenario, { disk, seed: "going on" });
+  const place = await openPlaceOn(scenario, { disk, seed: "continuing" });
   const upTo = <T extends { readonly at: number }>(all: readonly T[]): T[] =>
     all.filter(({ at }) => at <= k).map((one) => ({ ...one, at: 0 }));
   let failure: unknown;

@@ -208,7 +208,7 @@ function judgeEnd({ status, reason, next, questions }: EndedOtherwise["view"]): 
   const hasWayOn = status === "done" || next !== undefined || questions.length > 0;
   return [
     ...(isNamed ? [] : [`it failed without a code: ${reason}`]),
-    ...(hasWayOn ? [] : [`it is ${status}, and nothing says how to go on`]),
+    ...(hasWayOn ? [] : [`it is ${status}, and nothing says how to continue`]),
   ];
 }
 

@@ -94,7 +94,7 @@ describe("what a specialist is told that goes on in its conversation", () => {
     const text = writeFollowUp(work, "Write.", 24_000);
     expect(text.split("\n\n").filter((part) => !part.startsWith("A person said"))).toEqual([
       "# Phase 2: write, iteration 2",
-      "Your last answer was judged. Go on in this conversation: what you were told before still counts, and this is what is new.",
+      "Your last answer was judged. Continue in this conversation: what you were told before still counts, and this is what is new.",
       "# Results so far",
       "## outline",
       "three parts",

@@ -28,7 +28,7 @@ const gated: WorkflowOf = (call) => ({
       name: "ok",
       type: "human_gate",
       depends_on: ["a"],
-      prompt: "Go on? {{ a.output.text }}",
+      prompt: "Continue? {{ a.output.text }}",
       options: [{ label: HOSTILE, value: "yes" }],
     },
   ],

@@ -123,7 +123,7 @@ describe("every command that a run shows", () => {
     expect(own.filter((command) => !command.startsWith(`splashdown --store ${store} `))).toEqual([]);
     const type = (text: string, before: RegExp) => run((before.exec(text)?.[1] ?? "").split(" "));
     const answered = await type(first.text, /answer with: splashdown (.*)/);
-    const ended = await type(answered.text, /go on with: splashdown (.*)/);
+    const ended = await type(answered.text, /continue with: splashdown (.*)/);
     expect(ended).toMatchObject({ status: 0, text: expect.stringContaining("  splashdown show t\n") as string });
   });
 });

@@ -83,7 +83,7 @@ describe("--task", () => {
 describe("the help", () => {
   it("has groups, and the global flags in each verb's", () => {
     const help = program.helpInformation();
-    const titles = ["Run and go on:", "Look:", "Speak to a task:", "The past:", "Set up and learn:"];
+    const titles = ["Run and resume:", "Look:", "Speak to a task:", "The past:", "Set up and learn:"];
     expect(titles.map((title) => help.indexOf(`\n${title}\n`))).toEqual(
       titles.map((title) => help.indexOf(`\n${title}\n`)).toSorted((a, b) => a - b),
     );

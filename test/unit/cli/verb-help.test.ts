@@ -4,7 +4,7 @@ import { createProgram } from "../../../src/cli/program.js";
 
 /** Every verb, with a sentence that its help must teach. */
 const VERBS: readonly (readonly [verb: string, teaches: string])[] = [
-  ["run", "an unfinished task of the same file and inputs goes on"],
+  ["run", "an unfinished task of the same file and inputs continues"],
   ["resume", "prints the plan"],
   ["recover", "resume every crashed one"],
   ["list", "all tasks with their status"],

@@ -89,7 +89,7 @@ phases:
 
   it("[security L9] say of encryption that is switched off what becomes of the files, once", async () => {
     const notes = await notesOf(`workflow: {name: t}\ncheckpoint_config: {encryption: false}\n${STEP}`);
-    expect(notes).toEqual([expect.stringContaining("everything is written in the clear")]);
+    expect(notes).toEqual([expect.stringContaining("everything is written unencrypted")]);
   });
 
   it("[security L9 kin] say nothing of encryption that is switched on", async () => {
@@ -105,7 +105,7 @@ phases:
     const notes = await notesOf(`workflow: {name: t}\ncheckpoint_config: {encryption: false, enabled: false}\n${STEP}`);
     expect(notes).toEqual([
       expect.stringContaining("no snapshot files are written"),
-      expect.stringContaining("everything is written in the clear"),
+      expect.stringContaining("everything is written unencrypted"),
     ]);
   });
 

@@ -100,7 +100,7 @@ describe("the limits of a nested workflow", () => {
     const harness = run(machine("main", [few]), {});
     expect(harness.finish().exitStatus).toBe(0);
     expect(harness.state.decisions.map(({ type, description }) => [type, description])).toEqual([
-      ["budget_reached", "the budget of $0.10 of main/c is reached; the task goes on"],
+      ["budget_reached", "the budget of $0.10 of main/c is reached; the task continues"],
     ]);
   });
 

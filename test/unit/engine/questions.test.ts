@@ -4,7 +4,7 @@ import { done, EngineHarness, failed } from "../../support/engine-harness.js";
 import { dag, machine, model, undeclared, wait, workflow } from "../../support/workflow-builder.js";
 
 const options = [
-  { value: "continue", label: "go on" },
+  { value: "continue", label: "continue" },
   { value: "stop", label: "stop" },
 ];
 

@@ -82,7 +82,7 @@ steps:
       kind: "ask",
       questionKind: "loss",
       subject: "task",
-      text: "go on?",
+      text: "continue?",
       options: [{ value: "yes", label: "y" }],
     });
     harness.submit({ kind: "close", end: "stopped", reason: "SIGINT", exitStatus: 130, signal: "SIGINT" });

@@ -276,7 +276,7 @@ describe("calls under way", () => {
     const task = told?.result.task;
     expect(await bodyOf(talk, "wait_for_task", { task, seconds: 0 })).toEqual({
       result: { task },
-      next: "it is being started: wait_for_task tells how it goes on",
+      next: "it is being started: wait_for_task tells how it continues",
     });
     const refused = talk.messages().filter(({ result }) => result?.["isError"] === true);
     expect(refused.map(({ id }) => id)).toEqual([1_000 + LIMITS.mcpCallsMax]);

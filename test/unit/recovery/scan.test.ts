@@ -246,7 +246,7 @@ describe("planRecovery", () => {
       e: "it was paused on request",
       f: "its owner, process 5, is alive",
       g: "its owner, process ?, is alive",
-      h: "it cannot be told whether its owner lives",
+      h: "it is unclear whether its owner lives",
       i: "it waits for a person",
       j: "it is torn",
       k: "it cannot be read",

@@ -91,7 +91,7 @@ describe.each([openai, anthropic])("an answer that was cut, of $provider", (wire
     expect(view).toMatchObject({ status: "done", output: { said: { result: "The report begins well and ends." } } });
     expect(requests).toHaveLength(2);
     expect(requests[1]).toContain("The report begins we");
-    expect(requests[1]).toContain("Go on exactly where it stopped");
+    expect(requests[1]).toContain("Continue exactly where it stopped");
   });
 
   it("[public D kin] is no completed step when it never ends: the limit is named, and nothing is asked again", async () => {

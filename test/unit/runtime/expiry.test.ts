@@ -4,7 +4,7 @@ import { openTypist, type Typist } from "../../support/typed-again.js";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const STEP = { name: "a", type: "set", value: "{{ 1 }}" };
-const GATE = { name: "g", type: "human_gate", prompt: "Go on?", options: ["yes"] };
+const GATE = { name: "g", type: "human_gate", prompt: "Continue?", options: ["yes"] };
 
 const workflowOf = (checkpoint: object, step: object = STEP, name = "w"): object => ({
   workflow: { name },

@@ -8,7 +8,7 @@ import { codeOfAsync } from "../../support/error-code.js";
 import { createOwnEnvironment } from "../../support/own-environment.js";
 
 const STEPS = "steps:\n  - {name: a, type: set, value: 1}\n";
-const GATE = "steps:\n  - {name: ok, type: human_gate, prompt: 'Go on?', options: [yes!, no!]}\n";
+const GATE = "steps:\n  - {name: ok, type: human_gate, prompt: 'Continue?', options: [yes!, no!]}\n";
 
 function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "splashdown-stores-"));
@@ -61,7 +61,7 @@ describe("a workflow's own store", () => {
     const file = write(folder, "workflow: {name: flow, checkpoint: {path: kept}}", GATE);
     const { task } = await (await open(folder)).run({ workflow: file });
     const later = await open(folder);
-    expect((await later.questions()).questions).toMatchObject([{ task, question: { text: "Go on?" } }]);
+    expect((await later.questions()).questions).toMatchObject([{ task, question: { text: "Continue?" } }]);
     expect(await later.graph({ task })).toMatchObject({ task, workflow: "flow" });
     expect(await later.show(task, { at: 1 })).toMatchObject({ task, as_of: { event: 1 }, steps: [] });
     await later.answer({ task, answer: "yes!" });
@@ -130,7 +130,7 @@ describe("[source 10] a workflow's own encryption", () => {
     const first = await open(folder);
     const view = await first.validate(write(folder, PLAIN));
     expect(view.notes?.filter((note) => note.includes("encryption"))).toEqual([
-      "checkpoint_config.encryption: everything is written in the clear, and every file is marked so",
+      "checkpoint_config.encryption: everything is written unencrypted, and every file is marked so",
     ]);
     const { task } = await first.run({ workflow: write(folder, PLAIN) });
     const checkpoints = join(folder, "outputs", task, "checkpoints");

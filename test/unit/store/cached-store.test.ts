@@ -55,7 +55,7 @@ describe("a store behind a cache", () => {
     const [file, blob] = [sealed("file"), sealed("blob")];
     await task.putOnce(KEY, file);
     await task.putOnce("blobs/ab/c.bin", blob);
-    await task.putOnce("checkpoint_plain.json", sealed("in the clear", "none"));
+    await task.putOnce("checkpoint_plain.json", sealed("unencrypted", "none"));
     await task.putOnce("checkpoint_small.json", sealed("x").subarray(0, 100));
     await task.putOnce("keyring-1.json", sealed("keys"));
     await task.putOnce("control/answer-1", sealed("yes"));

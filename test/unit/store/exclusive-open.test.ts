@@ -73,7 +73,7 @@ describe("openExclusively", () => {
       const unclear: PresencePort = { ...DEAD_OWNERS, ping: async () => ({ kind: "unreachable" }) };
       await expect(openExclusively(partsIn(folder, unclear))).rejects.toMatchObject({
         code: "STORE_BUSY",
-        message: expect.stringContaining("of which it cannot be told whether it lives") as string,
+        message: expect.stringContaining("of which it is unclear whether it lives") as string,
       });
       expect(await namesIn(folder)).toEqual(["opening-2"]);
     });

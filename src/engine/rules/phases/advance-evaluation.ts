@@ -85,8 +85,8 @@ function goOnUnjudged(choice: Choice, phase: OpenPhase): EngineEvent {
   return recordDecision(choice, {
     agent: "apollo",
     type: "go_on_unjudged",
-    description: `phase ${phase.node.name} goes on without a score`,
-    rationale: "every scorer failed, was skipped or gave nothing, and the phase goes on without what failed",
+    description: `phase ${phase.node.name} continues without a score`,
+    rationale: "every scorer failed, was skipped or gave nothing, and the phase continues without what failed",
     alternatives: ["reject", "iterate"],
     subject: phase.scope.path,
     effect: { kind: "judge_phase", judged: "exhausted" },

@@ -8,6 +8,7 @@
  * (see confidence.ts).
  * Source: seed 003, scenario 3; DESIGN section 5.
  */
+import { formatCount } from "../../../base/plain-text.js";
 import { isDeepStrictEqual } from "node:util";
 import type { JsonValue } from "../../../base/json.js";
 import { createDecision, recordDecision, type Choice } from "../../model/choice.js";
@@ -87,7 +88,7 @@ function describeSituation(phase: OpenPhase, failures: Failures): string {
   const members = [...node.children.map(({ name }) => name), ...Object.keys(phase.data.spawned)].join(", ");
   return [
     `Phase ${node.name} (${members}): ${explain(failures.failed)}.`,
-    `It was rolled back ${failures.rollbacks} times. go_on_without: the others' results stand, and the confidence is lowered; roll_back: the phase starts over; give_up: the task stops here.`,
+    `It was rolled back ${formatCount(failures.rollbacks, "time")}. go_on_without: the others' results stand, and the confidence is lowered; roll_back: the phase starts over; give_up: the task stops here.`,
     `The rules would choose ${wayOfRules(phase, failures)}.`,
   ].join("\n\n");
 }
@@ -116,7 +117,7 @@ function goOnWithout(choice: Choice, phase: OpenPhase, chosen: ChosenWay): Engin
   const { value } = describeConfidence(choice, phase);
   return recordDecision(choice, {
     ...text,
-    description: `phase ${phase.node.name} goes on without ${failed.map(({ path }) => nameOfPath(path)).join(", ")}`,
+    description: `phase ${phase.node.name} continues without ${failed.map(({ path }) => nameOfPath(path)).join(", ")}`,
     ...(value === undefined ? {} : { confidence: value }),
     effect: { kind: "go_on_without", failed: failed.map(({ id }) => id) },
   });
@@ -124,7 +125,7 @@ function goOnWithout(choice: Choice, phase: OpenPhase, chosen: ChosenWay): Engin
 
 function giveUp(choice: Choice, phase: OpenPhase, chosen: ChosenWay): EngineEvent {
   const { failed, rollbacks } = chosen;
-  const reasons = `${explain(failed)}${rollbacks === 0 ? "" : `; it was rolled back ${rollbacks} times`}`;
+  const reasons = `${explain(failed)}${rollbacks === 0 ? "" : `; it was rolled back ${formatCount(rollbacks, "time")}`}`;
   const text = describeWay(phase, chosen, ["give_up", reasons]);
   return recordDecision(choice, {
     ...text,
@@ -160,7 +161,7 @@ function listFailed(choice: Choice, { scope }: OpenPhase): readonly FailedMember
 function explain(failed: readonly FailedMember[]): string {
   return failed
     .map(({ path, restarts, error }) => {
-      const tried = restarts === 0 ? "" : ` after ${restarts} restarts`;
+      const tried = restarts === 0 ? "" : ` after ${formatCount(restarts, "restart")}`;
       return `${nameOfPath(path)} failed${tried}: ${error?.code ?? "STEP_FAILED"}: ${error?.message ?? ""}`;
     })
     .join("; ");

@@ -282,7 +282,7 @@ function planOf(band: Band, spawned: number): BandPlan {
         ? { type: "spawn_specialist", description: "one more specialist on the named uncertainties" }
         : {
             type: "proceed_below",
-            description: "goes on below its minimum, no more specialists may be added",
+            description: "continues below its minimum, no more specialists may be added",
             settled: "below",
           };
     case "spawn_several":
@@ -333,7 +333,7 @@ function askOnce(choice: Choice, phase: OpenPhase, confidence: CheckedConfidence
       phase: phase.scope.path,
       text: `phase ${phase.node.name} has a confidence of ${confidence.value ?? "?"}, under its minimum of ${phase.node.confidence.minimum}${named.length === 0 ? "" : `; uncertain: ${named.join("; ")}`}`,
       options: [
-        { value: "proceed", label: "go on with what there is" },
+        { value: "proceed", label: "continue with what there is" },
         { value: "spawn", label: "one more specialist on the uncertainties" },
         { value: "fail", label: "stop here" },
       ],

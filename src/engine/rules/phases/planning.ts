@@ -7,6 +7,7 @@
  *   → decided, and settled: the phases are those of the definition from now on
  * A planner that fails before a later phase changes nothing: the plan as it stands is followed, and that is a decision.
  */
+import { formatCount } from "../../../base/plain-text.js";
 import type { QuestionId } from "../../../base/ids.js";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../base/json.js";
 import { PLAN_NAME } from "../../../definition/model/defaults.js";
@@ -106,7 +107,7 @@ function followPlan(choice: Choice, { step, planned, path, consumes }: Planned):
     ...recordDecisionOnce(choice, {
       agent: "atlas",
       type: step.visit === 1 ? "plan" : "replan",
-      description: `${phases.length} phases: ${phases.map(describePhase).join("; ")}`,
+      description: `${formatCount(phases.length, "phase")}: ${phases.map(describePhase).join("; ")}`,
       rationale: rationale === "" ? "the planner gave no reason" : rationale,
       alternatives: step.visit === 1 ? [] : ["keep_plan"],
       subject: step.path,
@@ -164,10 +165,10 @@ function askForPlan(choice: Choice, { step, planned, path }: Planned): readonly 
       kind: "plan",
       subject: step.id,
       phase: path,
-      text: `the plan has ${phases.length} phases: ${phases.map(describePhase).join("; ")}${why}`,
+      text: `the plan has ${formatCount(phases.length, "phase")}: ${phases.map(describePhase).join("; ")}${why}`,
       options: [
         { value: "follow", label: "follow it" },
-        { value: "revise", label: "plan anew", promptFor: REVISION, multiline: true },
+        { value: "revise", label: "plan again", promptFor: REVISION, multiline: true },
         { value: "stop", label: "stop here" },
       ],
       about: { kind: "plan", step: step.id },
@@ -193,7 +194,7 @@ export function followPlanAnswer(choice: Choice, question: QuestionEntry): reado
     ...recordDecisionOnce(choice, {
       agent: "atlas",
       type: "revise_plan",
-      description: "the goal is planned anew, as answered",
+      description: "the goal is planned again, as answered",
       rationale: `answer to ${id}: ${typeof said === "string" ? said : "no reason was given"}`,
       alternatives: ["follow", "stop"],
       subject: step.path,

@@ -11,14 +11,14 @@ import type { QuestionEntry, StepEntry } from "../../model/state.js";
 export const OUTCOME_OPTIONS: readonly QuestionOption[] = [
   { value: "rerun", label: "run it again, with the same idempotency key" },
   { value: "done", label: "it has acted; give its output as JSON", takesValue: true },
-  { value: "skip", label: "go on without it" },
+  { value: "skip", label: "continue without it" },
   { value: "fail", label: "treat it as failed" },
 ];
 
 const TOOL_OPTIONS: readonly QuestionOption[] = [
   { value: "rerun", label: "call the tool again, with the same idempotency key" },
   { value: "done", label: "it has acted; give its result as JSON", takesValue: true },
-  { value: "skip", label: "go on without its result" },
+  { value: "skip", label: "continue without its result" },
   { value: "fail", label: "treat the step as failed" },
 ];
 

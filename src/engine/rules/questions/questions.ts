@@ -84,7 +84,7 @@ function applyAnswer(choice: Choice, question: QuestionEntry, answer: Answer): r
     : moveWizard(choice, { question, wizard: question.wizard, answer });
 }
 
-const ASKED_ANEW = "what is asked has changed since it was given, so it is asked anew";
+const ASKED_ANEW = "what is asked has changed since it was given, so it is asked again";
 
 /** Given to what stood there before: another text, other options, another place of the history. */
 function isOfAnother(question: QuestionEntry, { asked }: Answer): boolean {

@@ -69,7 +69,7 @@ function endedBy(ends: EndOfWorkflow | undefined): StepError | undefined {
 }
 
 function stuckAt(path: string, why: string): StepError {
-  return { code: "STEP_FAILED", message: `${path} cannot go on: ${why}`, retryable: false };
+  return { code: "STEP_FAILED", message: `${path} cannot continue: ${why}`, retryable: false };
 }
 
 export interface Leaving {

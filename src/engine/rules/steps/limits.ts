@@ -124,7 +124,7 @@ function noteBudget(choice: Choice, { used, limits, path }: LimitedScope): reado
       ...recordDecisionOnce(choice, {
         agent: "engine",
         type: "budget_reached",
-        description: `the budget of ${formatUsd(costMicroUsdAudited)}${of} is reached; the task goes on`,
+        description: `the budget of ${formatUsd(costMicroUsdAudited)}${of} is reached; the task continues`,
         rationale: "budget_mode is audit: it is told and stops nothing",
         subject,
         facts: { budget_micro_usd: costMicroUsdAudited },

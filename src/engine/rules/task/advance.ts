@@ -98,7 +98,7 @@ function consumeByGoingOn(choice: Choice, question: QuestionEntry): EngineEvent 
   return recordDecision(choice, {
     agent: "engine",
     type: goesOn ? "go_on" : "stop",
-    description: `${goesOn ? "goes on" : "stops"}: ${question.text}`,
+    description: `${goesOn ? "continues" : "stops"}: ${question.text}`,
     rationale: `answered ${question.answer ?? "?"} by ${question.answeredBy ?? "?"}`,
     alternatives: [goesOn ? "stop" : "go_on"],
     effect: { kind: goesOn ? "close_question" : "stop", question: question.id },

@@ -193,7 +193,7 @@ function tryRoutesAgain(choice: Choice, scope: ScopeEntry, child: string): reado
     recordDecision(choice, {
       agent: "engine",
       type: "route",
-      description: `goes on from ${child} to ${route.next}`,
+      description: `continues from ${child} to ${route.next}`,
       rationale: "no route matched before; one does now",
       subject: scope.path,
       effect: { kind: "route", next: route.next },

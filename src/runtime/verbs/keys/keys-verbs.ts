@@ -26,7 +26,7 @@ export interface KeysDeps {
 
 /** Of a keyring. */
 const UNFINISHED =
-  "a change of its keys was cut off, and an older revision may still give what it took away; whoever goes on with the task ends it, or: splashdown keys rotate TASK";
+  "a change of its keys was cut off, and an older revision may still give what it took away; whoever continues with the task ends it, or: splashdown keys rotate TASK";
 
 /** Names of tasks with a change of keys that was cut off. */
 export async function listUnfinishedChanges(tasks: AsyncIterable<TaskStore>): Promise<string[]> {

@@ -142,11 +142,11 @@ function describeDisposition(disposition: FailureDisposition): string {
     case "pause_until":
       return `paused until ${formatTime(disposition.atMs)}`;
     case "route":
-      return `goes on with ${disposition.to}`;
+      return `continues with ${disposition.to}`;
     case "restart":
       return "started again";
     case "continue":
-      return "the workflow goes on without it";
+      return "the workflow continues without it";
     case "ask":
       return "a person is asked";
     default:

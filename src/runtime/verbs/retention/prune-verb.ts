@@ -178,7 +178,7 @@ class PruneRun {
     const epoch = await task.claim();
     const { folded, ...opened } = await readState(this.#services, task);
     if (!ENDED.has(folded.state.task?.status ?? "running"))
-      return { ...planned, action: "keep", why: "it goes on by now", freed: 0 };
+      return { ...planned, action: "keep", why: "it continues by now", freed: 0 };
     const verb = this.#options.wholeOnly === true ? "retention" : "checkpoints prune";
     await audit.note(opened, { event: "trashed", verb });
     await moveToTrash(this.#services, task, epoch);

@@ -141,7 +141,7 @@ describe("a model that chooses what follows failed specialists", () => {
     const harness = await openFailing("continue", () => say("give_up"), prompts);
     harness.run();
     expect(prompts).toHaveLength(1);
-    expect(prompts[0]).toContain("Phase look (a, b): a failed after 1 restarts: STEP_FAILED: no data.");
+    expect(prompts[0]).toContain("Phase look (a, b): a failed after 1 restart: STEP_FAILED: no data.");
     expect(prompts[0]).toContain("The rules would choose go_on_without.");
     expect(prompts[0]).toContain("Choose what follows: go_on_without, roll_back, give_up.");
     expect(harness.performed).toEqual(["a#1", "b#1", "a#2", "$atlas#1"]);

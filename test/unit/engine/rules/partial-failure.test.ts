@@ -74,7 +74,7 @@ describe("a failed specialist", () => {
     expect(harness.state.decisions[1]).toMatchObject({
       confidence: 0.705,
       effect: { kind: "go_on_without", failed: ["main/p/a@1.1"] },
-      rationale: "a failed after 1 restarts: STEP_FAILED: it broke; the confidence of the phase is lowered",
+      rationale: "a failed after 1 restart: STEP_FAILED: it broke; the confidence of the phase is lowered",
     });
     expect(harness.closed?.exitStatus).toBe(3);
     checkState(harness.state);
@@ -146,7 +146,7 @@ describe("a roll-back to the phase's start", () => {
     expect(once.state.phases.get("main/p")?.confidence).toBe(0.93);
     const never = run(rollback, failing(99));
     expect(types(never)).toEqual(["restart_specialist", "roll_back", "restart_specialist", "give_up"]);
-    expect(never.state.decisions.at(-1)?.rationale).toContain("it was rolled back 1 times");
+    expect(never.state.decisions.at(-1)?.rationale).toContain("it was rolled back 1 time");
     expect(never.closed?.exitStatus).toBe(4);
   });
 

@@ -9,7 +9,8 @@ const ELF = Buffer.concat([Buffer.from("7f454c4602010100", "hex"), Buffer.alloc(
 describe("inventory", () => {
   it("counts code, comment and blank lines per language", () => {
     const folder = createTree({
-      "a.ts": '// head\nimport x from "y";\n\n/* block\n   goes on\n*/\nexport const a = "/* no comment */"; // tail\n',
+      "a.ts":
+        '// head\nimport x from "y";\n\n/* block\n   continues\n*/\nexport const a = "/* no comment */"; // tail\n',
       "b.py": '"""Docstring\nover two lines"""\n# comment\n\ndef f():\n    return "#"\n',
       "globs.js": 'const a = "src/**";\nconst b = "*/x";\n',
       "README.md": "# title\n\ntext\n",
