@@ -116,8 +116,8 @@ describe("a gate", () => {
     const told = events.filter(({ type }) => type.startsWith("question_")).map(({ type, text }) => [type, text]);
     expect(told).toEqual([
       ["question_opened", "question: Publish?"],
-      ["question_reminded", "nobody has answered gate:main/review@1.1:1 yet"],
-      ["question_answered", "timeout answered gate:main/review@1.1:1: reject"],
+      ["question_reminded", "nobody has answered review yet"],
+      ["question_answered", "timeout answered review: reject"],
     ]);
     const late = await place.run(["answer", "t", "gate:main/review@1.1:1", "approve"]);
     expect(late.stderr).toContain("was answered by timeout at ");

@@ -39,7 +39,7 @@ describe("attach", () => {
     leaving.abort({ signal: "SIGINT", exitStatus: 130 });
     const { error, out, status } = await attached;
     expect({ out, status }).toEqual({ out: "", status: 0 });
-    expect(error).toContain("left t; it continues\n");
+    expect(error).toContain("left t; it keeps running\n");
     expect((await splashdown.show("t")).status).toBe("running");
     release();
     await run;

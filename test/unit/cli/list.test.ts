@@ -102,7 +102,7 @@ c     crashed  w                18.5 k  $0.50 + ?  1 s ago     20 B`,
 
   it("says what to do where there is none, and that none is so where others are", () => {
     expect(formatList([], FRAME)).toBe("no tasks yet; start one with: splashdown run FILE");
-    expect(formatList([], { ...FRAME, isFiltered: true })).toBe("no task is so");
+    expect(formatList([], { ...FRAME, isFiltered: true })).toBe("no task matches");
   });
 });
 
@@ -156,7 +156,7 @@ steps:
       "t",
     ]);
     expect((await type(["metrics"])).out).toContain("no model calls");
-    expect((await type(["list", "--status", "failed"])).out).toBe("no task is so\n");
+    expect((await type(["list", "--status", "failed"])).out).toBe("no task matches\n");
   });
 
   it("watch until they are interrupted, and print only what has changed", async () => {

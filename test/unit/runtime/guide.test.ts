@@ -108,6 +108,6 @@ describe("guide", () => {
     );
     expect((await splashdown.show("t")).guidance).toEqual([]);
     await splashdown.resume({ task: "t", workflow });
-    expect(await refusal("too late")).toContain("TASK_NOT_RUNNING: task t cannot be told anything: it is done");
+    expect(await refusal("too late")).toContain("TASK_NOT_RUNNING: task t cannot be given guidance: it is done");
   });
 });

@@ -302,7 +302,7 @@ describe("the only opener of a place", () => {
       await (await store.fileSystem.open(join(root, "opening-1", record), "create")).close();
       await expect(openExclusively({ ...shared, store })).rejects.toMatchObject({
         code: "STORE_BUSY",
-        message: expect.stringMatching(/^another process, of which it cannot be told/) as unknown,
+        message: expect.stringMatching(/^another process, of which it is unclear/) as unknown,
       });
     });
   });

@@ -130,7 +130,7 @@ describe.each(AGENTS)("the agent %s", (cli) => {
     expect(sink.of("spawned")).toHaveLength(2);
     expect(sink.of("milestone").at(-1)?.[1]).toMatchObject({ session: `${cli}-session-1` });
     const factors = outcome.status === "completed" ? outcome.factors : [];
-    expect(factors?.at(-1)).toBe(`the session earlier of ${cli} is gone: it was told everything again in another one`);
+    expect(factors?.at(-1)).toBe(`the session earlier of ${cli} is gone: it was given everything again in another one`);
   });
 
   it("begins anew where the session is another agent's", async () => {
