@@ -17,7 +17,7 @@ const SCENARIOS = "simulation/verbs/scenarios.ts";
 const KEY_SCENARIOS = "simulation/verbs/key-scenarios.ts";
 const CRASHED_TWICE = at(
   VERB_EXPLORER,
-  "R10: what continues after a crash may crash too, and ends as if nothing had happened: $name",
+  "R10: what goes on after a crash may crash too, and ends as if nothing had happened: $name",
 );
 const FAILING = at(VERB_EXPLORER, "an operation that fails is a typed error with a way on, and half of nothing: $name");
 
@@ -76,7 +76,7 @@ export const CLAIM_TABLE: readonly ClaimRow[] = [
   { claim: "EINTR", tests: at("unit/store/retrying-file-system.test.ts", "opens again after %s") },
   {
     claim: "short writes",
-    tests: at("unit/store/store-edges.test.ts", "continue after every short read and write, and stop when no progress"),
+    tests: at("unit/store/store-edges.test.ts", "go on after every short read and write, and stop when no progress"),
   },
   {
     claim: "a failing fsync that drops data and then succeeds",
@@ -113,7 +113,7 @@ export const CLAIM_TABLE: readonly ClaimRow[] = [
   {
     claim: "concurrent recoverers",
     tests: [
-      ...at("e2e/trust/ownership.test.ts", "lets exactly one of eight continue; the others leave with 11"),
+      ...at("e2e/trust/ownership.test.ts", "lets exactly one of eight go on; the others leave with 11"),
       ...at("e2e/kill/prove.test.ts", "lets eight processes race for a crashed task"),
     ],
   },
@@ -178,13 +178,13 @@ export const CLAIM_TABLE: readonly ClaimRow[] = [
   },
   {
     claim: "SQL stores: server killed",
-    tests: at("unit/store/postgres-store.test.ts", "continues after the server was killed and started again"),
+    tests: at("unit/store/postgres-store.test.ts", "goes on after the server was killed and started again"),
   },
   {
     claim: "SQL stores: connection cut in mid-commit",
     tests: at(
       "unit/store/postgres-store.test.ts",
-      "S2: an append whose answer was cut off kills the segment, and the next segment continues",
+      "S2: an append whose answer was cut off kills the segment, and the next segment goes on",
       "FAULTS 6: an answer whose acknowledgement was cut off stands",
       "asks again what only reads when the connection was cut, and begins a transaction again before its commit",
     ),

@@ -34,7 +34,7 @@ export const FAULT_TABLE: readonly FaultRow[] = [
         "continue_on_error does all others, leaves a hole that is named, and ends partial",
       ),
       ...at("unit/engine/machine.test.ts", "follows the next valid route with on_failure: continue and ends partial"),
-      ...at("unit/engine/unknown-outcome.test.ts", "skip continues without it and the task ends partial"),
+      ...at("unit/engine/unknown-outcome.test.ts", "skip goes on without it and the task ends partial"),
       ...at(
         "unit/engine/rules/partial-failure.test.ts",
         "[source 5] is gone on without and not started under another name, once restarts are used up",
@@ -102,7 +102,7 @@ export const FAULT_TABLE: readonly FaultRow[] = [
         "e2e/past/retention.test.ts",
         "plans without changing a byte, refuses to remove without --yes, and removes with it",
         "never removes what is pinned, and keeps two files more of an unfinished task that is cleared",
-        "shortens the history, says what becomes unreachable, and the rest continues",
+        "shortens the history, says what becomes unreachable, and the rest goes on",
       ),
       ...at(
         "simulation/verbs/scenarios.ts",
@@ -150,7 +150,7 @@ export const FAULT_TABLE: readonly FaultRow[] = [
       ...at("e2e/past/edited-workflow.test.ts", "FAULTS 16: an edit of $form"),
       ...at(
         "e2e/trust/keeps.test.ts",
-        "for a workflow file that is gone continues by the sealed definition, and says so",
+        "for a workflow file that is gone goes on by the sealed definition, and says so",
       ),
     ],
   },
@@ -160,7 +160,7 @@ export const FAULT_TABLE: readonly FaultRow[] = [
     tests: [
       ...at(
         "unit/engine/questions.test.ts",
-        "stops before the fourth of calls at a third of it each, counts over a crash, and continues when it is raised",
+        "stops before the fourth of calls at a third of it each, counts over a crash, and goes on when it is raised",
         "is passed by no more than what was under way: of many at once none starts for which there is no room",
       ),
       ...at("unit/engine/shared-limits.test.ts", "FAULTS 17: one budget for the items of a for_each"),
@@ -229,7 +229,7 @@ export const FAULT_TABLE: readonly FaultRow[] = [
     rank: 29,
     fault: "sub-workflow starts over when its parent resumes",
     tests: [
-      ...at("e2e/growth/items.test.ts", "FAULTS 29: killed three levels deep continues there"),
+      ...at("e2e/growth/items.test.ts", "FAULTS 29: killed three levels deep goes on there"),
       ...at(
         "e2e/kill/language-faults.test.ts",
         "FAULTS 29: one file nested twice, side by side",
@@ -248,7 +248,7 @@ export const FAULT_TABLE: readonly FaultRow[] = [
         "on a file system that cannot be written says so and keeps everything",
         "by a kill at any moment after its start keeps all checkpoints",
       ),
-      ...at("simulation/verbs/verb-explorer.test.ts", "R10: what continues after a crash may crash too"),
+      ...at("simulation/verbs/verb-explorer.test.ts", "R10: what goes on after a crash may crash too"),
     ],
   },
   {
