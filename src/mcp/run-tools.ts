@@ -48,7 +48,7 @@ function createRun(context: ToolContext): Tool {
       "Starts a workflow as a background task and returns its name and id at once; the task outlives this connection. " +
       "Then call wait_for_task. Give `file` (a workflow below the server's folder) or `goal` (a model plans the phases). " +
       "The same arguments, or the same `key`, never start a second task: the first one is told, and resumed if it " +
-      "crashed. An unfinished run of the same that others began is named; another `key` starts anew on purpose.",
+      "crashed. An unfinished run of the same that others began is named; another `key` starts it again on purpose.",
     fields: {
       file: text("path of the workflow file, YAML or JSON, below the server's folder"),
       goal: text("instead of a file: what is wanted, in words", 20_000),

@@ -121,7 +121,7 @@ async function runSole(services: Services, name: string, prepared: Prepared): Pr
 function twin(name: string): SplashdownError {
   return new SplashdownError(
     "USAGE_INVALID",
-    `task ${name} of this workflow and these inputs is unfinished, so nothing was started; go on with it by its name, or start another one on purpose under a name or key of its own`,
+    `task ${name} of this workflow and these inputs is unfinished, so nothing was started; resume it by its name, or start another one on purpose under a name or key of its own`,
     { details: { task: name, verb: "run" } },
   );
 }

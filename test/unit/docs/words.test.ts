@@ -1,7 +1,7 @@
 /** The words of the product: none that is refused, and a check that sees each kind of text. */
 import { describe, expect, it } from "vitest";
 import { PROJECT_FOLDER } from "../../support/built-program.js";
-import { findRefused, readRefused, readTexts, textsOf } from "../../../scripts/words.mjs";
+import { findRefused, readRefused, readTexts, textsOf } from "../../../scripts/parts/words.mjs";
 
 const refused = readRefused(PROJECT_FOLDER);
 const findIn = (source: string): string[] => findRefused(textsOf("a.ts", source), refused);
