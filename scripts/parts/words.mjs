@@ -52,7 +52,7 @@ export function readTexts(folder) {
 }
 
 if (process.argv[1]?.endsWith("words.mjs")) {
-  const folder = join(import.meta.dirname, "..");
+  const folder = join(import.meta.dirname, "..", "..");
   const texts = readTexts(folder);
   if (process.argv.includes("--list")) {
     for (const { path, line, text } of texts) console.log(`${path}:${line}\t${text.replaceAll("\n", "\\n")}`);
