@@ -121,7 +121,7 @@ describe("run --task with a name that exists", () => {
     expect(place.ledger()).toEqual(STEPS);
     const fresh = await place.run(["run", file, "--task", "t", "--new"]);
     expect(fresh.code).toBe(2);
-    expect(fresh.stderr).toContain("there is a task t already; start afresh under another name");
+    expect(fresh.stderr).toContain("there is a task t already; choose another name");
   });
 
   it("tries the failed step of a failed one again, and keeps what is done", async () => {

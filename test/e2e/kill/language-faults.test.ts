@@ -279,7 +279,7 @@ describe("FAULTS 20: an item whose answers are not what is declared", () => {
     place.write("answers.json", JSON.stringify({ "w[1]": says, "*": [{ say: { title: "fine" } }] }));
     const run = await place.run([...RUN, "--json"]);
     expect(run.json<RunView>()).toMatchObject({ status: "failed", exit_status: 4 });
-    expect(run.json<RunView>().reason).toMatch(/w\[1\] failed: STEP_OUTPUT_INVALID: .*title/);
+    expect(run.json<RunView>().reason).toMatch(/w\[1\] failed: .*title.* \[STEP_OUTPUT_INVALID\]/);
     const turns = async () =>
       (await place.run(["events", "t", "--json"])).json<EventView[]>().filter(({ type }) => type === "turn_recorded");
     expect((await turns()).map(({ event }) => JSON.stringify(event)).join("\n")).toContain("no title here");

@@ -100,7 +100,7 @@ atlas: {mode: model, provider: atlaz}
     expect((await place.run(RUN)).code).toBe(0);
     const { stdout } = await place.run(["show", "t"]);
     expect(stdout).toMatch(
-      /answered by a fallback\n {2}main\/work@1\.1: local\/spare instead of google\/m\n {4}because .*npm install/,
+      /answered by a fallback\n {2}work: local\/spare instead of google\/m\n {4}because .*npm install/,
     );
   });
 
