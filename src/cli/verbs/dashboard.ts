@@ -9,7 +9,6 @@ import { parseJsonObject } from "../../base/json.js";
 import { readVersion } from "../../base/package-files.js";
 import { hidePassword } from "../../base/store-address.js";
 import { readBoundedFile } from "../../base/bounded-file.js";
-import { Starts } from "../../runtime/platform/background-starts.js";
 import { readEnvironment } from "../../runtime/platform/environment.js";
 import { systemClock, systemRandom } from "../../runtime/platform/system-clock.js";
 import { CHILD_FLAG, startInBackground } from "../command/detach.js";
@@ -82,6 +81,7 @@ async function runDashboard(
 async function serve(flags: DashboardFlags, { splashdown, options, deps, log, print }: VerbContext, store: string) {
   const { openDashboard, describeSession } = await import("../../dashboard/server.js");
   const { loadAssets } = await import("../../dashboard/assets.js");
+  const { Starts } = await import("../../runtime/platform/background-starts.js");
   const environment = readEnvironment();
   const token = flags.tokenFile === undefined ? makeToken() : await readToken(flags.tokenFile);
   const readOnly = flags.readOnly === true;

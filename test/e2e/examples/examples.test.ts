@@ -1,5 +1,5 @@
 /** The examples of this project, each in full and killed once; code-audit and first-steps have tests of their own. */
-import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { EventView, ReplayView, RunView, TaskView } from "../../../src/runtime/contract.js";
@@ -29,6 +29,12 @@ async function runTwice(
   return { place, whole, resumed };
 }
 
+/** The packages beside an example that is a package of its own. */
+function packagesFor(name: string): readonly string[] {
+  const isPackage = existsSync(join(fileOf(name), "package.json"));
+  return isPackage ? readdirSync(join(PROJECT_FOLDER, "node_modules")).filter((entry) => !entry.startsWith(".")) : [];
+}
+
 describe("the examples of docs/examples.md", () => {
   const page = readFileSync(join(PROJECT_FOLDER, "docs/examples.md"), "utf8");
   const commands = [...page.matchAll(/\| `splashdown (run examples\/([^/]+)\/\S+)` \|$/gm)].map(
@@ -37,14 +43,14 @@ describe("the examples of docs/examples.md", () => {
       words: words.split(" "),
     }),
   );
-  /** It asks an agent that is installed on the machine. */
-  const NOT_OFFLINE = "agent-review";
+  /** One asks an agent that is installed on the machine, the other is no workflow but a container for any. */
+  const OTHERS: readonly string[] = ["agent-review", "container"];
   /** They wait for a person, who then answers with one more command. */
   const WAITS: Readonly<Record<string, string>> = { approval: "send", goal: "follow" };
 
   it("are all that there are", () => {
     const folders = readdirSync(fileOf(""), { withFileTypes: true }).flatMap((entry) =>
-      entry.isDirectory() && entry.name !== NOT_OFFLINE ? [entry.name] : [],
+      entry.isDirectory() && !OTHERS.includes(entry.name) ? [entry.name] : [],
     );
     expect(commands.map(({ name }) => name).toSorted()).toEqual(folders.toSorted());
   });
@@ -57,6 +63,8 @@ describe("the examples of docs/examples.md", () => {
       // As installed: a program's own workflow imports the package.
       mkdirSync(join(place.folder, "node_modules"));
       symlinkSync(PROJECT_FOLDER, join(place.folder, "node_modules", "splashdown"));
+      for (const each of packagesFor(name))
+        symlinkSync(join(PROJECT_FOLDER, "node_modules", each), join(place.folder, "node_modules", each));
       const list = () => readdirSync(join(place.folder, "examples"), { recursive: true }).map(String).toSorted();
       const before = list();
       const { code, stderr } = await place.run([...words, "--quiet"]);

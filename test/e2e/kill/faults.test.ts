@@ -92,7 +92,7 @@ describe("FAULTS 7: one member of a parallel group does not finish", () => {
   const runFailing = async (place: CommandPlace): Promise<number | null> => {
     place.write("broken", "c fail");
     const running = place.start(["run", "workflow.json", "--task", "t"]);
-    await until("two are done", () => ["a", "b"].every((name) => running.stderr().includes(` ${name} done`)));
+    await until("two are done", () => ["a", "b"].every((name) => running.stderr().includes(`/${name} done`)));
     place.write("fail-now", "");
     return (await running.done).code;
   };

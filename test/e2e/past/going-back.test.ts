@@ -82,7 +82,7 @@ describe("resume --from", () => {
     await splashdown.resume({ task: "t", from: "phase1", onUnknown: "rerun" });
     const before = await splashdown.show("t");
     await splashdown.checkpoints.clear("t");
-    const { last_event_at: _at, size: _size, ...after } = await splashdown.show("t");
+    const { last_event: _n, last_event_at: _at, size: _size, ...after } = await splashdown.show("t");
     expect(before).toMatchObject(JSON.parse(JSON.stringify(after)) as object);
     const replayed = await splashdown.debug.replay("t:latest");
     expect(replayed.differences).toEqual([]);

@@ -64,7 +64,7 @@ describe("checkpoints prune", () => {
     expect(refused.stderr).toContain("--yes is needed");
     expect(contents(place)).toEqual(before);
 
-    const done = await place.run(["checkpoints", "prune", "t", "--keep", "2", "--yes"]);
+    const done = await place.run(["checkpoints", "prune", "t", "--keep", "2", "--yes", "--verbose"]);
     expect(done.code).toBe(0);
     expect(filesOf(place)).toHaveLength(2);
     const lines = done.stderr.split("\n").filter((line) => line.startsWith("removed checkpoint_phase"));
