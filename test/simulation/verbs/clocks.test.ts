@@ -39,12 +39,15 @@ describe("a clock that is another one after a crash", () => {
       const heir = await openOn(new FaultyFileSystem({ disk: image }), `heir at ${share}`, START_MS + deltaMs);
       await requireStatus(heir.goOn("t"), "done");
       expect(canonicalJson(await pictureOfTasks(heir))).toBe(wanted);
-      const seqs = (await heir.verbs.checkpoints.list("t")).map(({ seq }) => seq);
-      expect(seqs).toEqual(seqs.map((_seq, at) => at + 1));
+      const listed = await heir.verbs.checkpoints.list("t");
+      expect(listed.map(({ seq }) => seq)).toEqual(listed.map((_each, at) => at + 1));
+      // Of the last ones before a crash the files may be missing; the newest of those that are there stay.
+      const inFiles = listed.flatMap(({ seq, file }) => (file === undefined ? [] : [seq]));
+      expect(inFiles.length).toBeGreaterThan(2);
       const { tasks } = await heir.verbs.checkpoints.prune({ task: "t", keep: 2 });
       expect(tasks.map(({ action }) => action)).not.toContain("remove");
       const filed = (await heir.verbs.checkpoints.list("t")).filter(({ file }) => file !== undefined);
-      expect(filed.map(({ seq }) => seq)).toEqual(seqs.slice(-2));
+      expect(filed.map(({ seq }) => seq)).toEqual(inFiles.slice(-2));
       expect((await heir.verbs.audit.verify()).intact).toBe(true);
       await heir.verbs.close();
     }
