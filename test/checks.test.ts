@@ -247,7 +247,10 @@ describe("the code", () => {
 
   it("silences no gate", () => {
     expect(files.length).toBeGreaterThan(200);
-    expect(files.filter((file) => SILENCER.test(readFileSync(file, "utf8")))).toEqual([]);
+    // In a test of types an expected error is the assertion: without the error it fails.
+    const textOf = (file: string): string =>
+      readFileSync(file, "utf8").replaceAll(file.endsWith("-types.test.ts") ? /@ts-expect-error/g : /$^/g, "");
+    expect(files.filter((file) => SILENCER.test(textOf(file)))).toEqual([]);
   });
 
   it.each([
