@@ -7,6 +7,6 @@ while [ -L "$self" ]; do
   link="$(readlink -- "$self")"
   case "$link" in /*) self="$link" ;; *) self="$(dirname -- "$self")/$link" ;; esac
 done
-here="$(cd -- "$(dirname -- "$self")/.." && pwd -P)"
+here="$(cd -P -- "$(dirname -- "$self")/.." && pwd -P)"
 [ -f "$here/dist/cli/main.js" ] || { echo "not built yet: run scripts/start or npm run build first" >&2; exit 2; }
 exec node "$here/dist/cli/main.js" debug "$@"

@@ -31,7 +31,7 @@ describe("the step that on_error leads to", () => {
     const handler = { name: "h", type: "set", values, routes: END };
     expect(await told(machine(BROKEN, handler))).toEqual({
       c: "STEP_FAILED",
-      m: "sh ended with 3 - boom",
+      m: "sh exited with 3 - boom",
       s: "main/a",
       e: "boom",
     });
@@ -42,7 +42,7 @@ describe("the step that on_error leads to", () => {
     const script =
       "let t='';process.stdin.on('data',c=>t+=c).on('end',()=>console.log(JSON.stringify(JSON.parse(t).input.why)))";
     const handler = { name: "h", command: [process.execPath, "-e", script], effects: "none", input, routes: END };
-    expect(await told(machine(BROKEN, handler))).toBe("sh ended with 3: boom");
+    expect(await told(machine(BROKEN, handler))).toBe("sh exited with 3: boom");
   });
 
   it("[source 4 kin] sees that of a step of a nested workflow that failed, and the errors of a group by member", async () => {
@@ -57,14 +57,14 @@ describe("the step that on_error leads to", () => {
       output: { told: "{{ h.output }}" },
     };
     const files = { "inner.yaml": JSON.stringify({ workflow: { name: "inner" }, steps: [failing] }) };
-    expect(await told(nested, files)).toBe("main/g/main/y - sh ended with 4");
+    expect(await told(nested, files)).toBe("main/g/main/y - sh exited with 4");
     const group = {
       workflow: { name: "w", entry_point: "g" },
       parallel: [{ name: "g", agents: ["x", "y"], on_error: "h" }],
       agents: [{ name: "x", type: "set", value: "{{ 1 }}" }, failing, handler("{{ g.errors.y.message }}")],
       output: { told: "{{ h.output }}" },
     };
-    expect(await told(group)).toBe("sh ended with 4");
+    expect(await told(group)).toBe("sh exited with 4");
   });
 
   it("[source 4 kin] sees none where it came another way, or where the step went well the next time", async () => {

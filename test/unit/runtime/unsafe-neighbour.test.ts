@@ -33,7 +33,7 @@ describe("a store with a folder that others may write to", () => {
         ["bad", "damaged", "STORE_UNSAFE"],
         ["good", "done", undefined],
       ]);
-      expect(warnings).toContainEqual(expect.stringContaining("task bad was passed over"));
+      expect(warnings).toContainEqual(expect.stringContaining("task bad was skipped"));
       expect(await codeOfAsync(() => splashdown.show("bad"))).toBe("STORE_UNSAFE");
       await splashdown.close();
     });
