@@ -248,9 +248,11 @@ describe("the code", () => {
   it("silences no gate", () => {
     expect(files.length).toBeGreaterThan(200);
     // In a test of types an expected error is the assertion: without the error it fails.
-    const textOf = (file: string): string =>
-      readFileSync(file, "utf8").replaceAll(file.endsWith("-types.test.ts") ? /@ts-expect-error/g : /$^/g, "");
-    expect(files.filter((file) => SILENCER.test(textOf(file)))).toEqual([]);
+    const isSilenced = (file: string): boolean => {
+      const text = readFileSync(file, "utf8");
+      return SILENCER.test(file.endsWith("-types.test.ts") ? text.replaceAll("@ts-expect-error", "") : text);
+    };
+    expect(files.filter(isSilenced)).toEqual([]);
   });
 
   it.each([

@@ -28,7 +28,7 @@ const BEFORE = {
   schema: 207,
 };
 
-/** What an addition touches is what names one that is there. `tests` and documentation are not counted. */
+/** An addition touches the files that name one that is there already; tests and documentation are not counted. */
 const ADDITIONS = [
   ["a kind of step that nobody performs", "`sleep_until`", /sleep_until|sleep-until|SleepUntil|SLEEP_UNTIL/],
   ["a store", "the one in memory", /MemoryStore|memory-store/],

@@ -10,7 +10,7 @@
  */
 import { quoteArgument } from "./shell-text.js";
 
-/** What only the person knows. */
+/** A part of a command that only the person knows. */
 export interface Blank {
   readonly blank: string;
 }

@@ -1,7 +1,7 @@
 /** Text that a person can paste into a shell. */
 import { showControls } from "./plain-text.js";
 
-/** What no shell reads as anything but itself; a leading `=` is a path to zsh. */
+/** Text that every shell reads as itself; a leading `=` is a path to zsh. */
 const BARE = /^(?!=)[\w@%+=:,./-]+$/;
 
 /**

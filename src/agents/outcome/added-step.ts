@@ -1,4 +1,4 @@
-/** What a function or a command says of a step that is to be added. */
+/** A step to be added, as a function or a command describes it. */
 import { SplashdownError } from "../../base/errors.js";
 import { isJsonObject, type JsonValue } from "../../base/json.js";
 import { buildAddedStep, type AddedStep } from "../../definition/compile/added-step.js";

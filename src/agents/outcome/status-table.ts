@@ -1,5 +1,5 @@
 /**
- * What an HTTP status says of asking again: one table for requests, models, installed agents and scripted answers.
+ * The table of HTTP statuses and whether to ask again: one for requests, models, installed agents and scripted answers.
  *
  * When to ask again is read in providers/retry-time.ts. Source: RFC 9110 15; RFC 6585 4; 529 is Anthropic's "overloaded".
  */
@@ -29,7 +29,7 @@ export function readStatusMeaning(status: number, { isTimed, isModel }: StatusSe
   return isServers ? "passing" : "final";
 }
 
-/** Who asks is not let in: its key or its account is the matter. */
+/** The caller is not let in, because of its key or its account. */
 export function isNotLetIn(status: number): boolean {
   return NOT_LET_IN.has(status);
 }

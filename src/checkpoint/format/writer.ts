@@ -152,7 +152,7 @@ function createHeader(taken: SnapshotCapture, parts: HeaderParts): CheckpointHea
   };
 }
 
-/** What a person may ask a store for. */
+/** Names by which a person may query a store. */
 function describeNames({ task, steps }: SnapshotCapture): Partial<CheckpointHeader> {
   const current = steps.findLast(({ endedAtMs }) => endedAtMs === undefined) ?? steps.at(-1);
   return {
@@ -161,7 +161,7 @@ function describeNames({ task, steps }: SnapshotCapture): Partial<CheckpointHead
   };
 }
 
-/** Of names in the clear. Source: checkpoint-header.schema.json. */
+/** The longest name in the clear. Source: checkpoint-header.schema.json. */
 const CLEAR_CHARS_MAX = 200;
 
 /** Never half of a character. */

@@ -18,7 +18,7 @@ export class LoopLines {
 
   constructor(private readonly splashdown: Pick<Splashdown, "running">) {}
 
-  /** What to say of a loop that ended; `undefined` for any other event. Called with each event in its order. */
+  /** The line about a loop that ended; `undefined` for any other event. Called with each event in its order. */
   note({ type, at, event }: EventView): string | undefined {
     const { path, count, step, outcome } = event;
     if (typeof step === "string" && isOfItem(step)) this.#learn(step);

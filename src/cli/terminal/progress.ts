@@ -39,9 +39,9 @@ const SHOWN = new Set([
 /** Bookkeeping of ours: with --verbose. */
 const DETAILS = new Set(["snapshot_written", "checkpoint_recorded", "step_spawned"]);
 
-/** What the live view shows as long as it is true, and lines only repeat; a question is asked below it. */
+/** Events that need no line: the live view shows them while they last, and a question is asked below it. */
 const LIVE = new Set(["scope_entered", "step_intended", "question_opened"]);
-/** Of the items of a loop, which the live view counts. */
+/** Events of a loop's items, which the live view counts. */
 const COUNTED = new Set(["step_completed", "step_cancelled", "node_skipped"]);
 /** Columns of a line of progress in a pipe. */
 const LINE_MAX = 110;

@@ -13,7 +13,7 @@ export interface LogEntry {
   readonly step?: string;
   readonly text: string;
   readonly printed?: readonly string[];
-  /** Of a phase or group that ended. */
+  /** The outcome of a phase or group that ended. */
   readonly outcome?: string;
   /** The time until which a provider or server asked to wait. */
   readonly until?: string;

@@ -12,7 +12,7 @@ import type { SqlDatabase, SqlDialect, SqlQuery } from "./sql-database.js";
 
 type Migration = (prefix: string, dialect: SqlDialect) => readonly string[];
 
-const MIGRATIONS: readonly Migration[] = [makeTables, makeViews, nameInViews];
+const MIGRATIONS: readonly Migration[] = [makeTables, makeViews];
 
 /**
  * Brings the tables to this version; changes nothing where they are.
@@ -60,8 +60,8 @@ function makeTables(prefix: string, dialect: SqlDialect): readonly string[] {
   ];
 }
 
-/** The views once more, with the names that people query by; empty where a task keeps them to itself (`metadata: minimal`). */
-function nameInViews(prefix: string, { member }: SqlDialect): readonly string[] {
+/** The names that people query by are empty where a task keeps them to itself (`metadata: minimal`). */
+function makeViews(prefix: string, { member }: SqlDialect): readonly string[] {
   const of = (name: string) => member("o.header", name);
   const isCheckpoint = `o.header IS NOT NULL AND o.key LIKE 'checkpoint%'`;
   const from = `FROM ${prefix}objects o JOIN ${prefix}tasks t ON t.id = o.task WHERE t.trashed_at IS NULL AND ${isCheckpoint}`;
@@ -105,44 +105,8 @@ function nameInViews(prefix: string, { member }: SqlDialect): readonly string[] 
     `(SELECT COALESCE(SUM(LENGTH(l.bytes)), 0) FROM ${prefix}lines l WHERE l.task = t.id) AS journal_bytes`,
   ];
   return [
-    ...["checkpoints", "workflow_checkpoints", "task_list"].map((view) => `DROP VIEW ${prefix}${view}`),
     `CREATE VIEW ${prefix}checkpoints AS SELECT ${clear.join(", ")} ${from}`,
     `CREATE VIEW ${prefix}workflow_checkpoints AS SELECT ${layers.join(", ")} ${from}`,
     `CREATE VIEW ${prefix}task_list AS SELECT ${tasks.join(", ")} FROM ${prefix}tasks t`,
-  ];
-}
-
-function makeViews(prefix: string, { member }: SqlDialect): readonly string[] {
-  const of = (name: string) => member("o.header", name);
-  const from = `FROM ${prefix}objects o JOIN ${prefix}tasks t ON t.id = o.task WHERE t.trashed_at IS NULL AND o.header IS NOT NULL AND o.key LIKE 'checkpoint%'`;
-  const clear = [
-    `${of("checkpoint_id")} AS id`,
-    `${of("workflow_id")} AS workflow_id`,
-    `t.name AS task`,
-    `CAST(${of("seq")} AS INTEGER) AS sequence`,
-    `CAST(${of("phase")} AS INTEGER) AS phase`,
-    `${of("status")} AS status`,
-    `${of("trigger")} AS trigger_name`,
-    `${of("timestamp")} AS created_at`,
-    `o.size AS size_bytes`,
-    `o.key AS file`,
-    `o.bytes AS sealed`,
-  ];
-  const layers = [
-    `${of("checkpoint_id")} AS id`,
-    `${of("workflow_id")} AS workflow_id`,
-    `${of("timestamp")} AS timestamp`,
-    `CAST(${of("phase")} AS INTEGER) AS layer_index`,
-    `o.bytes AS state`,
-  ];
-  const tasks = `SELECT t.name AS task, t.epoch AS epoch, t.trashed_at AS trashed_at_ms,
-    (SELECT COUNT(*) FROM ${prefix}objects o WHERE o.task = t.id AND o.header IS NOT NULL AND o.key LIKE 'checkpoint%') AS checkpoints,
-    (SELECT COALESCE(SUM(o.size), 0) FROM ${prefix}objects o WHERE o.task = t.id) AS object_bytes,
-    (SELECT COALESCE(SUM(LENGTH(l.bytes)), 0) FROM ${prefix}lines l WHERE l.task = t.id) AS journal_bytes
-    FROM ${prefix}tasks t`;
-  return [
-    `CREATE VIEW ${prefix}checkpoints AS SELECT ${clear.join(", ")} ${from}`,
-    `CREATE VIEW ${prefix}workflow_checkpoints AS SELECT ${layers.join(", ")} ${from}`,
-    `CREATE VIEW ${prefix}task_list AS ${tasks}`,
   ];
 }
