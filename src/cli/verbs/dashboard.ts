@@ -50,8 +50,9 @@ export function registerDashboard(program: Command, deps: CliDeps): void {
     .addHelpText(
       "after",
       describeStatuses([
-        [0, "the dashboard was ended; tasks keep running"],
+        [0, "--open found a dashboard that runs already"],
         [2, "a flag is not valid, or the port is taken"],
+        [130, "ended with Ctrl+C (143: by SIGTERM); tasks keep running"],
       ]),
     )
     .action((flags: DashboardFlags, command: Command) => runDashboard(flags, { command, deps }));
@@ -64,7 +65,7 @@ async function runDashboard(
   if (flags.allow !== undefined && flags.tokenFile === undefined)
     throw new SplashdownError("USAGE_INVALID", "--allow opens the dashboard to others and needs --token-file");
   await withSplashdown(call, async (context) => {
-    const { splashdown, options, deps } = context;
+    const { splashdown, options } = context;
     const { settings } = await splashdown.config();
     const configured = settings.find(({ key }) => key === "store")?.value;
     const store = hidePassword(typeof configured === "string" ? configured : (options.store ?? ""));
@@ -74,7 +75,6 @@ async function runDashboard(
       return openBrowser(known);
     }
     await serve(flags, context, store);
-    if (deps.signal.aborted) deps.exit(0);
   });
 }
 
